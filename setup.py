@@ -1,0 +1,82 @@
+"""Builds the Cython extensions; everything else stands in pyproject.toml.
+
+The solver's search is one source compiled once for each level of processor, and
+``plymill.solver.dispatch`` picks the best that runs: so one wheel is portable and still
+uses AVX-512 where there is any. All other extensions are compiled for the baseline.
+"""
+
+import platform
+import shutil
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+ROOT = Path(__file__).parent
+PACKAGE = ROOT / "src" / "plymill"
+SEARCH = PACKAGE / "solver" / "search.pyx"
+GENERATED = ROOT / "build" / "variants"
+
+X86 = platform.machine().lower() in {"x86_64", "amd64"}
+BASELINE = ["-O3", "-march=x86-64-v2"] if X86 else ["-O3"]
+VARIANTS = (
+    {
+        "v2": BASELINE,
+        "v3": ["-O3", "-march=x86-64-v3"],
+        "v4": ["-O3", "-march=x86-64-v4", "-mavx512vpopcntdq"],
+    }
+    if X86
+    else {"generic": BASELINE}
+)
+HEADERS = [str(h.relative_to(ROOT)) for h in sorted(PACKAGE.rglob("*.h"))]
+
+
+def extension(name: str, source: Path, flags: list[str]) -> Extension:
+    return Extension(
+        name,
+        [str(source.relative_to(ROOT))],
+        include_dirs=["src/plymill/games", "src/plymill/solver"],
+        depends=HEADERS,
+        extra_compile_args=flags,
+    )
+
+
+def variant_source(name: str) -> Path:
+    """A copy of the search under the variant's module name; rewritten only when it changed."""
+    target = GENERATED / f"_search_{name}.pyx"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.exists() or target.read_bytes() != SEARCH.read_bytes():
+        shutil.copyfile(SEARCH, target)
+    return target
+
+
+def extensions() -> list[Extension]:
+    plain = [
+        extension(".".join(p.relative_to(ROOT / "src").with_suffix("").parts), p, BASELINE)
+        for p in sorted(PACKAGE.rglob("*.pyx"))
+        if p != SEARCH
+    ]
+    variants = [
+        extension(f"plymill.solver._search_{name}", variant_source(name), flags)
+        for name, flags in VARIANTS.items()
+        if SEARCH.exists()
+    ]
+    return plain + variants
+
+
+setup(
+    ext_modules=cythonize(
+        extensions(),
+        include_path=["src"],
+        build_dir="build/cython",
+        compiler_directives={
+            "language_level": 3,
+            "boundscheck": False,
+            "wraparound": False,
+            "initializedcheck": False,
+            "cdivision": True,
+            "freethreading_compatible": True,
+            "embedsignature": True,
+        },
+    )
+)
