@@ -124,6 +124,17 @@ PM_INLINE int pm_balanced(uint64_t key)
     return pm_popcount(key - mask) == pm_popcount(mask) / 2;
 }
 
+/* True if `stones`, which hold four in a row, got their first four by one last stone: without
+ * it, on top of its column, there is none. */
+PM_INLINE int pm_last_stone_won(uint64_t stones, uint64_t mask)
+{
+    uint64_t tops = ((mask + PM_BOTTOM) >> 1) & stones;
+    for (; tops; tops &= tops - 1)
+        if (!pm_four(stones ^ (tops & (~tops + 1))))
+            return 1;
+    return 0;
+}
+
 /* Huffman key: columns a to g, stones from the bottom up, 10 for player 1 and 11 for player 2,
  * 0 after each column and one 0 at the end. Only for positions of at most
  * (63 - PLYMILL_WIDTH) / 2 stones: more do not fit a word. */

@@ -294,22 +294,11 @@ cdef Position _checked(Position position, str name):
             f"{name} has four in a row for player {position.to_move}, who is to move: "
             "the game had ended before"
         )
-    if bb.pm_four(opponent) and not _last_stone_won(opponent, position._mask):
+    if bb.pm_four(opponent) and not bb.pm_last_stone_won(opponent, position._mask):
         raise InvalidPositionError(
             f"{name} has fours for player {3 - position.to_move} that no single last stone made"
         )
     return position
-
-
-cdef bint _last_stone_won(uint64_t stones, uint64_t mask) noexcept:
-    cdef uint64_t tops = ((mask + bb.PM_BOTTOM) >> 1) & stones
-    cdef uint64_t last
-    while tops:
-        last = tops & (~tops + 1)
-        if not bb.pm_four(stones ^ last):
-            return True
-        tops ^= last
-    return False
 
 
 # --- arrays of positions: uint64 keys in, arrays of the same length out -----------------------
