@@ -1,0 +1,99 @@
+"""What a book claims to hold: which positions, and what kind of values."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from plymill.books.errors import BookContentError
+from plymill.games.connect4 import SQUARES, Position, boards, decided, immediate_wins, plies
+
+Keys = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Which positions belong into a book, and what is stored with each.
+
+    By default one position of each mirror pair, and only positions in which nobody has won and
+    the side to move cannot win at once.
+
+    Attributes:
+        ply: number of stones of every position.
+        distances: values are scores; otherwise only outcomes: -1, 0 or 1. Both are seen from
+            the side to move.
+        opening: moves that all positions follow.
+        decided: positions in which somebody has won are there as well.
+        immediate_wins: positions with an immediate win of the side to move are there as well.
+        mirrored: both mirror images are there.
+        first_wins_omitted: positions that player 1 wins are left out, as in the published books
+            without distances.
+    """
+
+    ply: int
+    distances: bool
+    opening: str = ""
+    decided: bool = False
+    immediate_wins: bool = False
+    mirrored: bool = False
+    first_wins_omitted: bool = False
+
+    def __post_init__(self) -> None:
+        first = Position(self.opening).ply
+        if not first <= self.ply <= SQUARES:
+            raise BookContentError(
+                f"a book of ply {self.ply} cannot lie below the opening {self.opening!r}: "
+                f"expected a ply from {first} to {SQUARES}"
+            )
+        if self.distances and self.first_wins_omitted:
+            raise BookContentError(
+                "a book with distances cannot leave out the wins of player 1, "
+                "expected outcomes only"
+            )
+
+    @property
+    def moves_left(self) -> int:
+        """Empty squares of every position."""
+        return SQUARES - self.ply
+
+    @property
+    def to_move(self) -> int:
+        """1 or 2: the player whose turn it is in every position."""
+        return 1 + self.ply % 2
+
+    @property
+    def value_range(self) -> tuple[int, int]:
+        """The least and the greatest value that a position of this ply can have."""
+        if not self.distances:
+            return -1, 1
+        quickest_loss = self.moves_left // 2 + int(self.decided)
+        quickest_win = (self.moves_left + 1) // 2 - int(not self.immediate_wins)
+        return -quickest_loss, quickest_win
+
+    def follows_opening(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """True where a position, or its mirror image, holds all stones of the opening.
+
+        Args:
+            keys: keys of positions of this scope's ply.
+        """
+        root = Position(self.opening)
+        own, mask = boards(keys)
+        same_side = root.to_move == self.to_move
+        result = np.zeros(len(keys), dtype=np.bool_)
+        for image in (root, root.mirror()):
+            root_own = image.own if same_side else image.own ^ image.mask
+            shared = mask & np.uint64(image.mask)
+            result |= (shared == image.mask) & ((own & np.uint64(image.mask)) == root_own)
+        return result
+
+    def misfits(self, keys: Keys) -> npt.NDArray[np.bool_]:
+        """True where a position has no place in this book: wrong ply, filtered, other opening."""
+        wrong: npt.NDArray[np.bool_] = plies(keys) != self.ply
+        over = decided(keys)
+        if not self.decided:
+            wrong |= over
+        if not self.immediate_wins:
+            wrong |= immediate_wins(keys) & ~over
+        if self.opening:
+            wrong |= ~self.follows_opening(keys)
+        return wrong
