@@ -1,0 +1,53 @@
+"""The job system: specs, plans, run state, store, coordinator, executors. Knows no game."""
+
+from plymill.cluster.coordinator import Coordinator, RunResult
+from plymill.cluster.errors import (
+    ClusterError,
+    CorruptFileError,
+    RunFailedError,
+    RunInterruptedError,
+    RunNotFoundError,
+    SpecError,
+    StoreError,
+    StoreFullError,
+)
+from plymill.cluster.executor import Executor, LocalExecutor
+from plymill.cluster.files import ArrowFiles, Files, MemoryFiles
+from plymill.cluster.job import Job, Stage, StageContext, Worker
+from plymill.cluster.plan import Plan, Unit
+from plymill.cluster.progress import Progress, WorkerFigures
+from plymill.cluster.spec import JobSpec, RunOptions
+from plymill.cluster.state import RunState, UnitStatus
+from plymill.cluster.store import Receipt, RunStore
+
+__all__ = [
+    "ArrowFiles",
+    "ClusterError",
+    "Coordinator",
+    "CorruptFileError",
+    "Executor",
+    "Files",
+    "Job",
+    "JobSpec",
+    "LocalExecutor",
+    "MemoryFiles",
+    "Plan",
+    "Progress",
+    "Receipt",
+    "RunFailedError",
+    "RunInterruptedError",
+    "RunNotFoundError",
+    "RunOptions",
+    "RunResult",
+    "RunState",
+    "RunStore",
+    "SpecError",
+    "Stage",
+    "StageContext",
+    "StoreError",
+    "StoreFullError",
+    "Unit",
+    "UnitStatus",
+    "Worker",
+    "WorkerFigures",
+]

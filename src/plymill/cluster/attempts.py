@@ -1,0 +1,75 @@
+"""Tasks that failed: how often, where, and when they may be tried again.
+
+Rules:
+
+* A task that raises has failed once; after three failures it is not tried again.
+* It is tried on a worker where it has not failed yet, if there is one.
+* When a process dies, each task that it had is suspected. A task suspected twice is run alone, so
+  that the next death of a process is its own failure and nobody else's.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+MAX_FAILURES = 3
+MAX_SUSPICIONS = 2
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Task:
+    """A unit to solve, or to solve again as an audit."""
+
+    unit: int
+    audit: bool = False
+
+
+class Attempts:
+    """The history of troubled tasks and the queue of those that wait to be tried again."""
+
+    def __init__(self) -> None:
+        self._queue: list[Task] = []
+        self._failures: dict[Task, int] = {}
+        self._failed_on: dict[Task, set[str]] = {}
+        self._suspicions: dict[Task, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    def failed(self, task: Task, worker: str) -> int:
+        """Record a failure, queue the task unless it was the last, and return the count."""
+        self._failures[task] = self._failures.get(task, 0) + 1
+        self._failed_on.setdefault(task, set()).add(worker)
+        if self._failures[task] < MAX_FAILURES:
+            self._queue.append(task)
+        return self._failures[task]
+
+    def suspect(self, task: Task) -> None:
+        """The task was there when a process died."""
+        self._suspicions[task] = self._suspicions.get(task, 0) + 1
+
+    def must_run_alone(self, task: Task) -> bool:
+        """Whether nothing else may be in flight beside this task."""
+        return self._suspicions.get(task, 0) >= MAX_SUSPICIONS
+
+    def queue_if_troubled(self, task: Task) -> bool:
+        """Queue a lost task if it has a history; otherwise it is the caller's to put back."""
+        troubled = task in self._failures or self.must_run_alone(task)
+        if troubled:
+            self._queue.append(task)
+        return troubled
+
+    def take(self, worker: str, others: Collection[str], *, alone: bool) -> Task | None:
+        """A task that ``worker`` may try now.
+
+        Args:
+            worker: who is free.
+            others: the other workers there are.
+            alone: whether a task that must run alone may be given out.
+        """
+        for task in self._queue:
+            failed_on = self._failed_on.get(task, set())
+            allowed = worker not in failed_on or failed_on.issuperset(others)
+            if allowed and (alone or not self.must_run_alone(task)):
+                self._queue.remove(task)
+                return task
+        return None

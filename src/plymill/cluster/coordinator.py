@@ -1,0 +1,340 @@
+"""The loop that feeds what happens to the run state and does what it says.
+
+It may be killed at any instant. Whoever starts it again finds all in the store: the units whose
+result is there and sound are finished, the others are not.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from plymill.cluster import events as e
+from plymill.cluster.errors import RunFailedError, RunInterruptedError, StoreError
+from plymill.cluster.executor import Executor, Report
+from plymill.cluster.job import Job
+from plymill.cluster.plan import Plan
+from plymill.cluster.progress import Meter, Progress, WorkerFigures
+from plymill.cluster.recorder import Recorder
+from plymill.cluster.spec import RunOptions
+from plymill.cluster.state import RunState, UnitStatus
+from plymill.cluster.store import AuditRecord, Receipt, RunStore
+from plymill.cluster.tasks import Inventory, prepare, run_stage, seal
+from plymill.errors import PlymillError
+
+_POLL = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended.
+
+    Attributes:
+        run_id: the run.
+        url: where its files are.
+        complete: whether every unit has a result and the artefacts are made.
+        quarantined: the names of the units without a result, each with the reason.
+        stages: what each finishing stage returned.
+        progress: the figures at the end.
+    """
+
+    run_id: str
+    url: str
+    complete: bool
+    quarantined: Mapping[str, str]
+    stages: Mapping[str, Any]
+    progress: Progress
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one worker has done in this session."""
+
+    joined: e.WorkerJoined
+    slots: int
+    units: int = 0
+    items: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Session:
+    """What there is once the plan is known."""
+
+    plan: Plan
+    state: RunState
+    meter: Meter
+    tallies: dict[str, _Tally] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+
+
+class Coordinator:
+    """Carries out one run.
+
+    Args:
+        job: what to do.
+        store: the run's files.
+        executor: where workers live.
+        options: how often to write.
+        on_progress: see `Recorder`.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        store: RunStore,
+        executor: Executor,
+        *,
+        options: RunOptions | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._job = job
+        self._store = store
+        self._executor = executor
+        self._clock = clock
+        self._started = clock()
+        self._stage = ""
+        self._message = ""
+        self._phase = "planning"
+        self._session: _Session | None = None
+        every = (options or RunOptions()).report_every
+        self._recorder = Recorder(store, clock, every, on_progress)
+
+    def run(self) -> RunResult:
+        """Do all that is left to do, from planning to the artefacts.
+
+        Raises:
+            RunInterruptedError: on Ctrl-C, after everything was stopped cleanly.
+            RunFailedError: no worker can go on.
+            PlymillError: the spec, the store or the cluster is at fault.
+        """
+        try:
+            return self._run()
+        except KeyboardInterrupt:
+            self._end("interrupted", "stopped from the keyboard")
+            raise RunInterruptedError(
+                f"Run {self._store.run_id} is stopped. What is finished is kept in "
+                f"{self._store.url}; run the same command again to go on."
+            ) from None
+        except PlymillError as error:
+            self._end("failed", str(error))
+            raise
+        finally:
+            self._executor.close()
+
+    def _run(self) -> RunResult:
+        self._store.write_spec(self._job.spec)
+        self._recorder.event("session started")
+        self._recorder.report(self._progress, now=True)
+        inventory = self._executor.call(
+            prepare, self._job, self._store, memory=self._job.task_memory
+        )
+        self._solve(inventory)
+        session = self._get()
+        if session.state.quarantined:
+            names = {session.plan.units[i].name: r for i, r in session.state.quarantined.items()}
+            self._end("failed", f"{len(names)} units are quarantined")
+            return self._result(names, {})
+        return self._result({}, self._finish())
+
+    # --- solving ----------------------------------------------------------------------------------
+
+    def _solve(self, inventory: Inventory) -> None:
+        session = self._begin(inventory)
+        state = session.state
+        done = [e.UnitDone(r.worker, r.unit, r.digest) for r in inventory.receipts]
+        audits = [e.AuditDone(a.worker, a.unit, a.digest) for a in inventory.audits]
+        for instruction in state.restore(done, audits):
+            self._obey(instruction)
+        while not state.ended:
+            for report in self._executor.poll(_POLL):
+                self._take(report)
+            self._recorder.report(self._progress)
+
+    def _begin(self, inventory: Inventory) -> _Session:
+        plan = inventory.plan
+        session = _Session(plan, RunState(len(plan.units), plan.audited), Meter(plan))
+        session.meter.restore(inventory.receipts)
+        self._session = session
+        self._phase = "solving"
+        for fault in inventory.faults:
+            self._recorder.event("damaged file", message=fault)
+        self._recorder.event(
+            "plan ready", units=len(plan.units), finished_before=len(inventory.receipts)
+        )
+        self._recorder.report(self._progress, now=True)
+        return session
+
+    def _take(self, report: Report) -> None:
+        session = self._get()
+        if isinstance(report, e.Warn):
+            self._recorder.event("warning", message=report.message)
+            return
+        event: e.Event = self._finished(report) if isinstance(report, Receipt) else report
+        self._note(event)
+        for instruction in session.state.handle(event):
+            self._obey(instruction)
+
+    def _finished(self, receipt: Receipt) -> e.UnitDone:
+        session = self._get()
+        if receipt.unit in session.state.in_flight(receipt.worker):
+            session.meter.finished(receipt, self._clock())
+            tally = session.tallies[receipt.worker]
+            tally.units += 1
+            tally.items += session.plan.units[receipt.unit].items
+            tally.seconds += receipt.seconds
+        return e.UnitDone(receipt.worker, receipt.unit, receipt.digest)
+
+    def _note(self, event: e.Event) -> None:
+        """Keep what the event tells about nodes, workers and audits."""
+        session = self._get()
+        match event:
+            case e.NodeJoined(node, slots):
+                session.slots[node] = slots
+                self._recorder.event("node joined", node=node, slots=slots)
+            case e.NodeLost(node):
+                self._recorder.event("node lost", node=node)
+            case e.WorkerJoined(worker, node, host, pid):
+                session.tallies[worker] = _Tally(event, session.slots[node])
+                self._recorder.event("worker joined", worker=worker, node=node, host=host, pid=pid)
+            case e.WorkerLost(worker, node, cause, detail):
+                self._recorder.event(
+                    "worker lost", worker=worker, node=node, cause=str(cause), detail=detail
+                )
+            case e.AuditDone(worker, unit, digest):
+                self._store.write_audit(
+                    session.plan.units[unit], AuditRecord(unit=unit, digest=digest, worker=worker)
+                )
+                self._recorder.event("audited", unit=session.plan.units[unit].name, worker=worker)
+            case _:
+                pass
+
+    def _obey(self, instruction: e.Instruction) -> None:
+        session = self._get()
+        units = session.plan.units
+        match instruction:
+            case e.Assign(worker, unit):
+                self._executor.submit(worker, units[unit], audit=False)
+            case e.Audit(worker, unit):
+                self._executor.submit(worker, units[unit], audit=True)
+            case e.Spawn(node):
+                self._executor.spawn(node)
+            case e.Retire(worker):
+                self._recorder.event("worker retired", worker=worker)
+                self._executor.retire(worker)
+            case e.Requeue(unit, reason):
+                self._recorder.event("requeued", unit=units[unit].name, reason=reason)
+            case e.Quarantine(unit, reason):
+                self._recorder.event("quarantined", unit=units[unit].name, reason=reason)
+            case e.Discard(unit):
+                self._store.discard_unit(units[unit])
+                session.meter.discarded(unit)
+                self._recorder.event("discarded", unit=units[unit].name)
+            case e.Warn(message):
+                self._message = message
+                self._recorder.event("warning", message=message)
+            case e.Finish():
+                self._recorder.event("all units settled")
+            case e.Abort(reason):
+                raise RunFailedError(reason)
+
+    # --- finishing --------------------------------------------------------------------------------
+
+    def _finish(self) -> dict[str, Any]:
+        session = self._get()
+        self._executor.close()
+        self._phase = "finishing"
+        results = {}
+        memory = self._job.task_memory
+        for stage in self._job.stages:
+            self._stage = stage.name
+            self._recorder.event("stage started", stage=stage.name)
+            self._recorder.report(self._progress, now=True)
+            results[stage.name] = self._executor.call(
+                run_stage, self._job, self._store, session.plan, stage.name, memory=memory
+            )
+        self._stage = ""
+        self._recorder.event("artefacts ready")
+        self._recorder.report(self._progress, now=True)
+        self._executor.call(seal, self._job, self._store, session.plan, memory=memory)
+        self._end("done", "")
+        return results
+
+    # --- reporting --------------------------------------------------------------------------------
+
+    def _get(self) -> _Session:
+        assert self._session is not None, "the plan comes first"
+        return self._session
+
+    def _end(self, phase: str, message: str) -> None:
+        self._phase = phase
+        self._message = message or self._message
+        self._recorder.event(f"session {phase}", **({"message": message} if message else {}))
+        with suppress(StoreError):
+            self._recorder.report(self._progress, now=True)
+
+    def _result(self, quarantined: Mapping[str, str], stages: Mapping[str, Any]) -> RunResult:
+        return RunResult(
+            run_id=self._store.run_id,
+            url=self._store.url,
+            complete=not quarantined,
+            quarantined=quarantined,
+            stages=stages,
+            progress=self._progress(),
+        )
+
+    def _progress(self) -> Progress:
+        now = self._clock()
+        common: dict[str, Any] = {
+            "run_id": self._store.run_id,
+            "state": self._phase,
+            "stage": self._stage,
+            "message": self._message,
+            "started": self._started,
+            "updated": now,
+        }
+        if self._session is None:
+            return Progress(**common)
+        plan, state, meter = self._session.plan, self._session.state, self._session.meter
+        workers = self._figures()
+        status = state.status
+        return Progress(
+            **common,
+            item=plan.item,
+            units_total=len(plan.units),
+            units_done=status.count(UnitStatus.DONE),
+            units_in_flight=status.count(UnitStatus.IN_FLIGHT),
+            units_quarantined=status.count(UnitStatus.QUARANTINED),
+            items_total=plan.items,
+            items_done=meter.done,
+            items_resumed=meter.resumed,
+            rate=meter.rate(now, self._started),
+            eta=meter.eta(sum(worker.slots for worker in workers)),
+            workers=workers,
+            unit_map="".join(s.value for s in status),
+            history=meter.history,
+        )
+
+    def _figures(self) -> tuple[WorkerFigures, ...]:
+        session = self._get()
+        return tuple(
+            WorkerFigures(
+                name=name,
+                node=tally.joined.node,
+                host=tally.joined.host,
+                pid=tally.joined.pid,
+                slots=tally.slots,
+                in_flight=tuple(
+                    session.plan.units[unit].name for unit in session.state.in_flight(name)
+                ),
+                units=tally.units,
+                items=tally.items,
+                seconds=tally.seconds,
+                rate=tally.items / tally.seconds if tally.seconds else 0.0,
+            )
+            for name, tally in session.tallies.items()
+            if name in session.state.workers
+        )

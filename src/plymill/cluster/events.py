@@ -1,0 +1,169 @@
+"""What the run state is told (events) and what it asks for (instructions). Plain data."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class LossCause(StrEnum):
+    """Why a worker is gone.
+
+    A lost node costs nothing but the work in flight. The other causes may be the fault of a unit.
+    """
+
+    NODE_LOST = "its node was lost"
+    OUT_OF_MEMORY = "it ran out of memory"
+    CRASHED = "its process died"
+    UNREACHABLE = "it could not be reached"
+    NOT_STARTED = "it could not be started"
+
+
+# --- events ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NodeJoined:
+    """A machine can be used; ``slots`` is how many units it can work on at a time."""
+
+    node: str
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLost:
+    """A machine is gone, and all workers on it."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerJoined:
+    """A worker has started on a node, as a process of a host, and waits for units."""
+
+    worker: str
+    node: str
+    host: str = ""
+    pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLost:
+    """A worker is gone; ``detail`` is what the system said about it."""
+
+    worker: str
+    node: str
+    cause: LossCause
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitDone:
+    """A worker has stored the result of a unit. ``digest`` covers the result, not how it came."""
+
+    worker: str
+    unit: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class AuditDone:
+    """A worker has solved a finished unit again and got a result with this digest."""
+
+    worker: str
+    unit: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitFailed:
+    """A unit (or its audit) raised. ``fatal``: no other attempt can mend it, as on a full disk."""
+
+    worker: str
+    unit: int
+    error: str
+    audit: bool = False
+    fatal: bool = False
+
+
+Event = NodeJoined | NodeLost | WorkerJoined | WorkerLost | UnitDone | AuditDone | UnitFailed
+
+
+# --- instructions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """Start a worker on this node."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """Stop this worker; nothing that it still says counts."""
+
+    worker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Give the unit to the worker."""
+
+    worker: str
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Let the worker solve the finished unit again with a cold table, storing nothing."""
+
+    worker: str
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue:
+    """For the record: the unit waits again, for this reason."""
+
+    unit: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quarantine:
+    """The unit has used up its attempts and is set aside; the run will end as failed."""
+
+    unit: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Remove the stored result of this unit: it comes from a worker that is not trusted."""
+
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Warn:
+    """For the record: something that a person should know."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Nothing is left to do. ``quarantined`` units have no trusted result."""
+
+    quarantined: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """The run cannot go on, for this reason."""
+
+    reason: str
+
+
+Instruction = (
+    Spawn | Retire | Assign | Audit | Requeue | Quarantine | Discard | Warn | Finish | Abort
+)

@@ -1,0 +1,111 @@
+"""Where workers live and tasks run: the one place that differs between a cluster and a test.
+
+The coordinator speaks to an `Executor` only. `LocalExecutor` is one without Ray: everything happens
+in the calling thread, one unit at a time and in order, so that what it does can be repeated.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from plymill.cluster import events as e
+from plymill.cluster.errors import StoreFullError
+from plymill.cluster.job import Job, Worker
+from plymill.cluster.plan import Unit
+from plymill.cluster.store import Receipt, RunStore
+
+Report = e.Event | e.Warn | Receipt
+
+
+class Executor(Protocol):
+    """Starts workers, hands them units, and reports what happens."""
+
+    def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
+        """Run a function as a task that needs ``memory`` bytes, wait for it, return its result."""
+
+    def spawn(self, node: str) -> None:
+        """Begin to start a worker on a node; `WorkerJoined` or `WorkerLost` will follow."""
+
+    def retire(self, worker: str) -> None:
+        """Stop a worker; nothing more is reported of it."""
+
+    def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
+        """Hand a unit to a worker. `Receipt`, `AuditDone`, `UnitFailed` or `WorkerLost` follows."""
+
+    def poll(self, timeout: float) -> list[Report]:
+        """What has happened; waits up to ``timeout`` seconds for something to happen."""
+
+    def close(self) -> None:
+        """Stop all workers."""
+
+
+class LocalExecutor:
+    """Workers in this process, each on a node of its own.
+
+    Args:
+        job: makes the workers.
+        store: the run's files.
+        nodes: how many slots each node has, by name.
+    """
+
+    def __init__(self, job: Job, store: RunStore, nodes: dict[str, int] | None = None) -> None:
+        self._job = job
+        self._store = store
+        self._slots = nodes or {"local": 1}
+        self._nodes: dict[str, str] = {}
+        self._workers: dict[str, Worker] = {}
+        self._pending: deque[tuple[str, Unit, bool]] = deque()
+        self._reports: deque[Report] = deque(e.NodeJoined(n, s) for n, s in self._slots.items())
+        self._spawned = 0
+
+    def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
+        """See `Executor.call`."""
+        del memory
+        return function(*args)
+
+    def spawn(self, node: str) -> None:
+        """See `Executor.spawn`."""
+        self._spawned += 1
+        name = f"{node}-{self._spawned}"
+        self._workers[name] = self._job.make_worker(self._store, name, self._slots[node])
+        self._nodes[name] = node
+        self._reports.append(e.WorkerJoined(name, node))
+
+    def retire(self, worker: str) -> None:
+        """See `Executor.retire`."""
+        self._workers.pop(worker, None)
+        self._pending = deque(task for task in self._pending if task[0] != worker)
+
+    def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
+        """See `Executor.submit`."""
+        self._pending.append((worker, unit, audit))
+
+    def poll(self, timeout: float) -> list[Report]:
+        """See `Executor.poll`: what was reported before, otherwise the outcome of one unit."""
+        del timeout
+        if not self._reports and self._pending:
+            self._reports.append(self.carry_out(*self._pending.popleft()))
+        reports = list(self._reports)
+        self._reports.clear()
+        return reports
+
+    def carry_out(self, worker: str, unit: Unit, audit: bool) -> Report:
+        """Let the worker do one thing now."""
+        try:
+            if audit:
+                return e.AuditDone(worker, unit.index, self._workers[worker].audit(unit))
+            return self._workers[worker].run(unit)
+        except Exception as error:
+            return unit_failed(worker, unit.index, error, audit=audit)
+
+    def close(self) -> None:
+        """See `Executor.close`."""
+        self._workers.clear()
+        self._pending.clear()
+
+
+def unit_failed(worker: str, unit: int, error: BaseException, *, audit: bool) -> e.UnitFailed:
+    """The event for an exception that a unit raised."""
+    fatal = isinstance(error, StoreFullError)
+    text = str(error) if fatal else f"{type(error).__name__}: {error}"
+    return e.UnitFailed(worker, unit, text, audit=audit, fatal=fatal)

@@ -1,0 +1,199 @@
+"""Whole files, written atomically, on whatever the store's URL names.
+
+`ArrowFiles` serves local paths, ``s3://`` and ``gs://`` through ``pyarrow.fs``; `MemoryFiles` is
+for tests. A file is either there in full or not there: on a local disk it is written under a name
+of its own, flushed to the disk and renamed; an object store shows an object only when its upload
+is complete. A second writer of the same name replaces the first.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol, Self
+from uuid import uuid4
+
+from pyarrow import fs as arrow
+
+from plymill.cluster.errors import StoreError, StoreFullError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_UNFINISHED = ".unfinished-"
+
+
+class Files(Protocol):
+    """A folder of files. Paths are relative to it, with forward slashes."""
+
+    @property
+    def url(self) -> str:
+        """Where the folder is, as a person would name it."""
+
+    def read(self, path: str) -> bytes:
+        """The whole file. Raises FileNotFoundError if there is none."""
+
+    def write(self, path: str, data: bytes) -> None:
+        """Publish a file, replacing one that is there."""
+
+    def list(self, folder: str) -> list[str]:
+        """The names in a folder, sorted, unfinished files left out; none if there is no folder."""
+
+    def exists(self, path: str) -> bool:
+        """Whether the file is there."""
+
+    def delete(self, path: str) -> None:
+        """Remove a file; nothing happens if there is none."""
+
+    def sub(self, folder: str) -> Self:
+        """The files of a folder inside this one."""
+
+
+class ArrowFiles:
+    """Files on a ``pyarrow.fs`` filesystem. Can be pickled: the copy opens the URL anew."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        self._fs, self._root = _open(self.url)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.url,)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the files are on a disk of this machine (or one mounted here)."""
+        return isinstance(self._fs, arrow.LocalFileSystem)
+
+    def read(self, path: str) -> bytes:
+        """See `Files.read`."""
+        with self._explain("read", path), self._fs.open_input_file(self._at(path)) as stream:
+            return bytes(stream.read())
+
+    def write(self, path: str, data: bytes) -> None:
+        """See `Files.write`."""
+        with self._explain("write", path):
+            if self.is_local:
+                self._write_local(Path(self._at(path)), data)
+            else:
+                # One write and a close: Arrow would complete the upload of a part as well.
+                stream = self._fs.open_output_stream(self._at(path))
+                stream.write(data)
+                stream.close()
+
+    def _write_local(self, target: Path, data: bytes) -> None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f"{_UNFINISHED}{uuid4().hex}-{target.name}")
+        try:
+            with unfinished.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            unfinished.rename(target)
+        except BaseException:
+            with suppress(OSError):
+                unfinished.unlink()
+            raise
+        _flush_folder(target.parent)
+
+    def list(self, folder: str) -> list[str]:
+        """See `Files.list`."""
+        with self._explain("list", folder):
+            selector = arrow.FileSelector(self._at(folder), allow_not_found=True)
+            names = [info.base_name for info in self._fs.get_file_info(selector)]
+        return sorted(name for name in names if not name.startswith(_UNFINISHED))
+
+    def exists(self, path: str) -> bool:
+        """See `Files.exists`."""
+        with self._explain("look up", path):
+            return bool(self._fs.get_file_info(self._at(path)).type == arrow.FileType.File)
+
+    def delete(self, path: str) -> None:
+        """See `Files.delete`."""
+        with self._explain("delete", path), suppress(FileNotFoundError):
+            self._fs.delete_file(self._at(path))
+
+    def sub(self, folder: str) -> "ArrowFiles":
+        """See `Files.sub`."""
+        head, mark, query = self.url.partition("?")
+        return ArrowFiles(f"{head.rstrip('/')}/{folder}{mark}{query}")
+
+    def _at(self, path: str) -> str:
+        return f"{self._root}/{path}" if path else self._root
+
+    @contextmanager
+    def _explain(self, what: str, path: str) -> Iterator[None]:
+        """Turn an error of the system into one sentence; a missing file stays what it is."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            where = f"{self.url}/{path}"
+            if error.errno in _FULL:
+                raise StoreFullError(
+                    f"The disk of the store is full: cannot {what} {where}; make room and run the "
+                    "same command again, finished units are kept."
+                ) from error
+            reason = error.strerror or str(error)
+            raise StoreError(f"Cannot {what} {where}: {reason}.") from error
+
+
+class MemoryFiles:
+    """Files in memory, for tests."""
+
+    def __init__(self, url: str = "memory://", files: dict[str, bytes] | None = None) -> None:
+        self.url = url
+        self._files: dict[str, bytes] = {} if files is None else files
+
+    def read(self, path: str) -> bytes:
+        """See `Files.read`."""
+        try:
+            return self._files[self._at(path)]
+        except KeyError:
+            raise FileNotFoundError(self._at(path)) from None
+
+    def write(self, path: str, data: bytes) -> None:
+        """See `Files.write`."""
+        self._files[self._at(path)] = bytes(data)
+
+    def list(self, folder: str) -> list[str]:
+        """See `Files.list`."""
+        start = f"{self._at(folder)}/" if folder else f"{self.url}/"
+        below = (path[len(start) :] for path in self._files if path.startswith(start))
+        return sorted({path.partition("/")[0] for path in below})
+
+    def exists(self, path: str) -> bool:
+        """See `Files.exists`."""
+        return self._at(path) in self._files
+
+    def delete(self, path: str) -> None:
+        """See `Files.delete`."""
+        self._files.pop(self._at(path), None)
+
+    def sub(self, folder: str) -> "MemoryFiles":
+        """See `Files.sub`."""
+        return MemoryFiles(f"{self.url}/{folder}", self._files)
+
+    def _at(self, path: str) -> str:
+        return f"{self.url}/{path}"
+
+
+def _open(url: str) -> tuple[arrow.FileSystem, str]:
+    try:
+        if "://" not in url:
+            return arrow.LocalFileSystem(), str(Path(url).expanduser().resolve())
+        filesystem, root = arrow.FileSystem.from_uri(url)
+    except (OSError, ValueError) as error:
+        raise StoreError(
+            f"Cannot open the store '{url}': {error}; expected a folder, s3://bucket/path or "
+            "gs://bucket/path."
+        ) from error
+    return filesystem, root.rstrip("/")
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,227 @@
+"""Workers as Ray actors: one on each node, whose threads share one transposition table.
+
+Ray's reports are turned into events here. What Ray 2.60 raises from ``ray.get``:
+
+* an exception of the unit's own: ``RayTaskError``, with the exception as its cause;
+* the process died: ``ActorDiedError``, also for a call to an actor that is dead already, and with
+  ``actor_init_failed`` when the constructor raised;
+* the memory monitor killed it: ``OutOfMemoryError``;
+* the node died: ``ActorDiedError`` while ``ray.nodes()`` shows the node dead (now or a little
+  later), ``preempted`` when it was drained, or ``NodeDiedError``;
+* no answer, perhaps for a while only: ``ActorUnavailableError``.
+
+An actor that is gone or doubtful is killed for good; the run state decides whether to start
+another.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import ray
+from ray import exceptions as re
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from plymill.cluster import events as e
+from plymill.cluster.errors import ClusterError, RunFailedError
+from plymill.cluster.executor import Report, unit_failed
+from plymill.cluster.job import Job
+from plymill.cluster.plan import Unit
+from plymill.cluster.store import RunStore
+from plymill.errors import PlymillError
+
+_WATCH_NODES_EVERY = 1.0
+_MB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    worker: str
+    unit: int | None = None
+    audit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Actor:
+    node: str
+    handle: Any
+
+
+class RayExecutor:
+    """An `Executor` on the Ray cluster that this process is connected to.
+
+    Args:
+        job: makes the workers.
+        store: the run's files; every node must reach them.
+        actor: the class of the actors, see `plymill.workers.actor.UnitActor`.
+        threads: solving threads on each node; all of its processors when None.
+    """
+
+    def __init__(self, job: Job, store: RunStore, actor: type, *, threads: int | None) -> None:
+        self._job = job
+        self._store = store
+        self._actor: Any = ray.remote(actor)
+        self._threads = threads
+        self._slots: dict[str, int] = {}
+        self._too_small: dict[str, str] = {}
+        self._actors: dict[str, _Actor] = {}
+        self._calls: dict[Any, _Call] = {}
+        self._watched = float("-inf")
+
+    # --- tasks ------------------------------------------------------------------------------------
+
+    def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
+        """See `Executor.call`. Ray repeats the task when its node or its process is lost."""
+        task = ray.remote(function).options(num_cpus=1, memory=memory, max_retries=3)
+        try:
+            return ray.get(task.remote(*args))
+        except re.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, PlymillError):
+                raise cause from None
+            raise
+        except re.RayError as error:
+            raise RunFailedError(
+                f"The task '{function.__name__}' was lost again and again: {_first_line(error)}"
+            ) from error
+
+    # --- workers ----------------------------------------------------------------------------------
+
+    def spawn(self, node: str) -> None:
+        """See `Executor.spawn`."""
+        name = f"{node[:8]}-{uuid4().hex[:6]}"
+        threads = self._slots[node]
+        handle = self._actor.options(
+            num_cpus=threads,
+            memory=self._job.worker_memory(threads),
+            max_concurrency=threads,
+            max_restarts=0,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
+        ).remote(self._job, self._store, name, threads)
+        self._actors[name] = _Actor(node, handle)
+        self._calls[handle.hello.remote()] = _Call(name)
+
+    def retire(self, worker: str) -> None:
+        """See `Executor.retire`."""
+        actor = self._actors.pop(worker, None)
+        self._calls = {ref: call for ref, call in self._calls.items() if call.worker != worker}
+        if actor is not None:
+            with suppress(re.RayError):
+                ray.kill(actor.handle)
+
+    def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
+        """See `Executor.submit`."""
+        handle = self._actors[worker].handle
+        method = handle.audit if audit else handle.run
+        self._calls[method.remote(unit)] = _Call(worker, unit.index, audit)
+
+    def close(self) -> None:
+        """See `Executor.close`."""
+        for worker in list(self._actors):
+            self.retire(worker)
+
+    # --- reports ----------------------------------------------------------------------------------
+
+    def poll(self, timeout: float) -> list[Report]:
+        """See `Executor.poll`."""
+        reports: list[Report] = []
+        if time.monotonic() - self._watched >= _WATCH_NODES_EVERY:
+            self._watched = time.monotonic()
+            reports += self._watch_nodes()
+        if not self._calls:
+            if not reports:
+                time.sleep(timeout)
+            return reports
+        refs = list(self._calls)
+        ready, _ = ray.wait(refs, num_returns=1, timeout=0 if reports else timeout)
+        if ready:
+            ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
+        for ref in ready:
+            call = self._calls.pop(ref, None)
+            if call is not None:
+                reports.append(self._outcome(ref, call))
+        return reports
+
+    def _outcome(self, ref: Any, call: _Call) -> Report:
+        try:
+            value = ray.get(ref)
+        except re.RayTaskError as error:
+            assert call.unit is not None, "the greeting of a worker cannot raise"
+            return unit_failed(call.worker, call.unit, error.cause or error, audit=call.audit)
+        except re.RayError as error:
+            return self._lost(call.worker, error)
+        if call.unit is None:
+            host, pid = value
+            return e.WorkerJoined(call.worker, self._actors[call.worker].node, host, pid)
+        if call.audit:
+            return e.AuditDone(call.worker, call.unit, value)
+        receipt: Report = value
+        return receipt
+
+    def _lost(self, worker: str, error: re.RayError) -> e.WorkerLost:
+        node = self._actors[worker].node
+        cause = _cause(error, node_alive=node in _live_nodes())
+        self.retire(worker)
+        return e.WorkerLost(worker, node, cause, _first_line(error))
+
+    # --- nodes ------------------------------------------------------------------------------------
+
+    def _watch_nodes(self) -> list[Report]:
+        live = _live_nodes()
+        reports: list[Report] = []
+        for node in [node for node in self._slots if node not in live]:
+            del self._slots[node]
+            for worker in [name for name, actor in self._actors.items() if actor.node == node]:
+                self.retire(worker)
+            reports.append(e.NodeLost(node))
+        for node, resources in live.items():
+            if node not in self._slots and node not in self._too_small:
+                reports += self._meet(node, resources)
+        if self._too_small and not self._slots:
+            raise ClusterError(next(iter(self._too_small.values())))
+        return reports
+
+    def _meet(self, node: str, resources: dict[str, float]) -> list[Report]:
+        cpus = int(resources.get("CPU", 0))
+        if not cpus:
+            return []
+        slots = min(cpus, self._threads or cpus)
+        memory = self._job.worker_memory(slots)
+        if memory > resources.get("memory", 0):
+            text = (
+                f"Node {node[:8]} offers {int(resources.get('memory', 0)) // _MB} MB of memory, "
+                f"but a worker with {slots} threads needs {memory // _MB} MB; ask for a smaller "
+                "table or fewer threads."
+            )
+            self._too_small[node] = text
+            return [e.Warn(text)]
+        self._slots[node] = slots
+        return [e.NodeJoined(node, slots)]
+
+
+def _live_nodes() -> dict[str, dict[str, float]]:
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return {n["NodeID"]: n["Resources"] for n in nodes if n["Alive"]}
+
+
+def _cause(error: re.RayError, *, node_alive: bool) -> e.LossCause:
+    match error:
+        case re.OutOfMemoryError():
+            return e.LossCause.OUT_OF_MEMORY
+        case re.NodeDiedError() | re.LocalRayletDiedError():
+            return e.LossCause.NODE_LOST
+        case re.RayActorError() if error.preempted or not node_alive:
+            return e.LossCause.NODE_LOST
+        case re.RayActorError() if error.actor_init_failed:
+            return e.LossCause.NOT_STARTED
+        case re.ActorUnavailableError():
+            return e.LossCause.UNREACHABLE
+        case _:
+            return e.LossCause.CRASHED
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), "")

@@ -1,0 +1,68 @@
+"""Connecting to a Ray cluster, or starting one on this machine.
+
+A cluster that plymill starts asks for a token: a fresh one each time, known to its own processes
+only, through their environment. A cluster that it joins is reached with the token that Ray finds in
+``RAY_AUTH_TOKEN``, ``RAY_AUTH_TOKEN_PATH`` or ``~/.ray/auth_token``, if that cluster asks for one.
+"""
+
+import logging
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from plymill.cluster.errors import ClusterError
+
+OBJECT_STORE_BYTES = 100 * 2**20  # plans, receipts and arguments: everything big goes to the store
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[None]:
+    """Connect to ``address``, or to a new local Ray with ``threads`` processors if it is None.
+
+    A connection that is there already is used and left open.
+
+    Raises:
+        ClusterError: the cluster cannot be reached or started.
+    """
+    if address is None:
+        _protect()
+    import ray
+
+    if ray.is_initialized():
+        yield
+        return
+    try:
+        if address is None:
+            ray.init(
+                address="local",
+                num_cpus=threads or processors(),
+                object_store_memory=OBJECT_STORE_BYTES,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        else:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        where = f"reach the Ray cluster at '{address}'" if address else "start Ray on this machine"
+        raise ClusterError(f"Cannot {where}: {str(error).splitlines()[0]}") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _protect() -> None:
+    """Environment of a cluster of our own, inherited by its processes; what is set is kept."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if "RAY_AUTH_MODE" not in os.environ:
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))

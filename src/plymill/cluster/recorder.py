@@ -1,0 +1,54 @@
+"""Writes what happens in a run to its store: ``events.jsonl`` and ``progress.json``."""
+
+from collections.abc import Callable
+from typing import Any
+
+from plymill.cluster.progress import Progress
+from plymill.cluster.store import RunStore
+
+_SHOW_EVERY = 0.5
+
+
+class Recorder:
+    """Collects events and publishes them with the progress, neither too often nor too late.
+
+    Args:
+        store: the run's files.
+        clock: seconds since 1970.
+        write_every: seconds between two writes.
+        on_progress: called with the progress, twice a second at most and at every change of state.
+    """
+
+    def __init__(
+        self,
+        store: RunStore,
+        clock: Callable[[], float],
+        write_every: float,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._write_every = write_every
+        self._on_progress = on_progress
+        self._events = store.read_events()
+        self._written = self._shown = float("-inf")
+
+    def event(self, event: str, **fields: Any) -> None:
+        """Note that something happened now."""
+        self._events.append({"time": round(self._clock(), 3), "event": event, **fields})
+
+    def report(self, progress: Callable[[], Progress], *, now: bool = False) -> None:
+        """Show and write the progress if it is time, or in any case if ``now``."""
+        time = self._clock()
+        show = now or time - self._shown >= _SHOW_EVERY
+        write = now or time - self._written >= self._write_every
+        if not (show or write):
+            return
+        current = progress()
+        if show and self._on_progress is not None:
+            self._shown = time
+            self._on_progress(current)
+        if write:
+            self._written = time
+            self._store.write_json("progress.json", current.model_dump(mode="json"))
+            self._store.write_events(self._events)

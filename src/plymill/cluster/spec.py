@@ -1,0 +1,110 @@
+"""What a person asks for (`JobSpec`) and how it is to be carried out (`RunOptions`).
+
+A spec holds everything that the result depends on, and nothing else: its hash names the run,
+so that submitting the same spec again resumes it. How many threads, how big a table and which
+cluster are options; no result depends on them.
+"""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from plymill.cluster.errors import SpecError
+
+HASH_DIGITS = 12
+
+
+class JobSpec(BaseModel):
+    """Base of all kinds of job. Subclasses narrow ``kind`` to one literal and add their fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+
+    @property
+    def canonical_json(self) -> str:
+        """The spec as JSON with sorted keys and no blanks: equal specs give equal text."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON, in hexadecimal."""
+        return hashlib.sha256(self.canonical_json.encode()).hexdigest()
+
+    @property
+    def run_id(self) -> str:
+        """The name of the run that this spec describes: ``<kind>-<first digits of the digest>``."""
+        return f"{self.kind}-{self.digest[:HASH_DIGITS]}"
+
+    @classmethod
+    def from_fields(cls, fields: Mapping[str, Any], *, where: str = "the job") -> Self:
+        """Validate loose fields, as they come from flags or a file.
+
+        Raises:
+            SpecError: one sentence that names the first field at fault, its place and its value.
+        """
+        try:
+            return cls.model_validate(dict(fields))
+        except ValidationError as error:
+            raise SpecError(f"{where}: {_first_fault(error)}") from None
+
+    @classmethod
+    def from_toml(cls, path: str | Path, **overrides: Any) -> Self:
+        """Read a TOML file whose top level holds the fields; ``overrides`` (flags) win.
+
+        Raises:
+            SpecError: the file is missing, is not TOML, or describes no valid job.
+        """
+        return cls.from_fields({**read_toml(path), **overrides}, where=str(path))
+
+
+class RunOptions(BaseModel):
+    """How a run is carried out. None of it can change what comes out.
+
+    Attributes:
+        threads: solving threads on each node; all of the node's processors when None.
+        table_mb: transposition table of each node, in megabytes; chosen by the job when None.
+        report_every: seconds between two writes of ``progress.json``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    threads: int | None = Field(default=None, ge=1)
+    table_mb: int | None = Field(default=None, ge=1)
+    report_every: float = Field(default=5.0, gt=0)
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """The top level of a TOML file.
+
+    Raises:
+        SpecError: the file cannot be read or is not TOML.
+    """
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SpecError(f"{path}: cannot read the job file: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: expected a TOML file, but {_lower_first(str(error))}.") from None
+
+
+def _first_fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"there is no field '{field}'."
+    if fault["type"] == "missing":
+        return f"the field '{field}' is missing."
+    if fault["type"] == "value_error":
+        message = str(fault["ctx"]["error"])
+        return f"{field}: {message}" if field else message
+    return f"{field}: {_lower_first(fault['msg'])}, got {fault['input']!r}."
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]

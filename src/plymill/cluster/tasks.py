@@ -1,0 +1,180 @@
+"""The two heavy things besides solving: preparing a run and finishing it.
+
+Both run as tasks of the executor, not in the coordinator, and both can be killed at any moment and
+called again.
+"""
+
+import hashlib
+import platform
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from plymill._version import __version__
+from plymill.cluster.errors import CorruptFileError
+from plymill.cluster.job import Job, Stage, StageContext
+from plymill.cluster.plan import Plan, Unit
+from plymill.cluster.store import ARTIFACTS, AuditRecord, Receipt, RunStore
+
+_READERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What the store holds when a session starts.
+
+    Attributes:
+        plan: the plan of the run.
+        receipts: of the units whose result is sound.
+        audits: second opinions on those units.
+        faults: one sentence for each file that is not sound; it will be made again.
+    """
+
+    plan: Plan
+    receipts: tuple[Receipt, ...]
+    audits: tuple[AuditRecord, ...]
+    faults: tuple[str, ...]
+
+
+def prepare(job: Job, store: RunStore) -> Inventory:
+    """Make sure that there is a plan with sound inputs, and see which units are finished."""
+    faults: list[str] = []
+    plan = store.read_plan()
+    if plan is None:
+        plan = _plan(job, store)
+    finished = store.finished_units()
+    with ThreadPoolExecutor(_READERS) as pool:
+        found = list(pool.map(lambda unit: _look(store, unit, finished), plan.units))
+    receipts = [item for item in found if isinstance(item, Receipt)]
+    faults += [item for item in found if isinstance(item, str)]
+    done = {receipt.unit for receipt in receipts}
+    open_units = [unit for unit in plan.units if unit.index not in done]
+    with ThreadPoolExecutor(_READERS) as pool:
+        damaged = [text for text in pool.map(lambda u: _input_fault(store, u), open_units) if text]
+    if damaged:
+        faults += damaged
+        plan = _plan(job, store)
+    audits = [record for record in store.read_audits(plan) if record.unit in done]
+    return Inventory(plan, tuple(receipts), tuple(audits), tuple(faults))
+
+
+def run_stage(job: Job, store: RunStore, plan: Plan, name: str) -> Mapping[str, Any]:
+    """Carry out one finishing stage, unless its record and all its files are there already."""
+    stage = next(stage for stage in job.stages if stage.name == name)
+    record = store.read_json(_record(name))
+    if record is not None and _is_intact(store, record):
+        result: Mapping[str, Any] = record["result"]
+        return result
+    files: dict[str, Any] = {}
+
+    def publish(path: str, data: bytes) -> None:
+        files[path] = store.publish(f"{ARTIFACTS}/{path}", data)
+
+    with tempfile.TemporaryDirectory(prefix="plymill-") as scratch:
+        context = StageContext(store, plan, Path(scratch), _earlier(job, store, stage), publish)
+        result = stage.run(context)
+    store.write_json(_record(name), {"files": files, "result": result})
+    return result
+
+
+def seal(job: Job, store: RunStore, plan: Plan) -> None:
+    """Write what describes the finished run: manifest, check sums, provenance and the page.
+
+    The manifest and the check sums lie with the artefacts and are the same for equal runs; whatever
+    may differ (times, hosts, who solved what) is in ``provenance.json`` and on the page only.
+    """
+    files = published_files(job, store)
+    manifest = {
+        "run_id": store.run_id,
+        "spec": job.spec.model_dump(mode="json"),
+        "plymill": __version__,
+        "units": len(plan.units),
+        plan.item: plan.items,
+        "stages": {s.name: (store.read_json(_record(s.name)) or {})["result"] for s in job.stages},
+        "files": files,
+    }
+    store.write_json(f"{ARTIFACTS}/manifest.json", manifest)
+    digests = {path: entry["sha256"] for path, entry in files.items()}
+    digests["manifest.json"] = hashlib.sha256(
+        store.files.read(f"{ARTIFACTS}/manifest.json")
+    ).hexdigest()
+    lines = [f"{sha}  {path}\n" for path, sha in sorted(digests.items())]
+    store.files.write(f"{ARTIFACTS}/SHA256SUMS", "".join(lines).encode())
+    provenance = _provenance(store, plan)
+    store.write_json("provenance.json", provenance)
+    store.files.write("report.html", job.page(manifest, provenance).encode())
+
+
+def published_files(job: Job, store: RunStore) -> dict[str, dict[str, Any]]:
+    """``{path: {"sha256", "bytes"}}`` of all artefacts that the stages so far have published."""
+    files: dict[str, dict[str, Any]] = {}
+    for stage in job.stages:
+        files.update((store.read_json(_record(stage.name)) or {"files": {}})["files"])
+    return files
+
+
+def _provenance(store: RunStore, plan: Plan) -> dict[str, Any]:
+    with ThreadPoolExecutor(_READERS) as pool:
+        receipts = list(pool.map(lambda unit: store.read_unit(unit)[1], plan.units))
+    return {
+        "run_id": store.run_id,
+        "versions": {name: version(name) for name in ("ray", "numpy", "pyarrow", "zstandard")}
+        | {"python": platform.python_version(), "plymill": __version__},
+        "units": [
+            asdict(receipt) | {"name": plan.units[receipt.unit].name} for receipt in receipts
+        ],
+        "audits": [asdict(record) for record in store.read_audits(plan)],
+        "events": store.read_events(),
+    }
+
+
+def _plan(job: Job, store: RunStore) -> Plan:
+    plan = job.plan(store)
+    store.write_plan(plan)
+    return plan
+
+
+def _look(store: RunStore, unit: Unit, finished: set[str]) -> Receipt | str | None:
+    if unit.name not in finished:
+        return None
+    try:
+        return store.read_unit(unit)[1]
+    except FileNotFoundError:
+        return None
+    except CorruptFileError as error:
+        return str(error)
+
+
+def _input_fault(store: RunStore, unit: Unit) -> str | None:
+    try:
+        store.read_input(unit)
+    except FileNotFoundError:
+        return f"The input of unit {unit.name} is missing."
+    except CorruptFileError as error:
+        return str(error)
+    return None
+
+
+def _earlier(job: Job, store: RunStore, stage: Stage) -> dict[str, Any]:
+    results = {}
+    for other in job.stages:
+        if other.name == stage.name:
+            break
+        record = store.read_json(_record(other.name))
+        results[other.name] = None if record is None else record["result"]
+    return results
+
+
+def _is_intact(store: RunStore, record: Mapping[str, Any]) -> bool:
+    return all(
+        store.is_intact(f"{ARTIFACTS}/{path}", entry["sha256"])
+        for path, entry in record["files"].items()
+    )
+
+
+def _record(stage: str) -> str:
+    return f"stages/{stage}.json"
