@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from plymill.books.book import Block, Book, Keys, Values
 from plymill.books.errors import BookContentError
-from plymill.books.induction import find_sorted
 from plymill.books.scope import Scope
+from plymill.books.sorted_keys import find_sorted
 
 _BLOCK = 1 << 16
 

@@ -104,11 +104,15 @@ class Book(ABC):
     def __contains__(self, position: Position) -> bool:
         return self.get(position) is not None
 
-    def lookup(self, keys: npt.ArrayLike) -> tuple[Values, npt.NDArray[np.bool_]]:
+    def lookup(
+        self, keys: npt.ArrayLike, *, stored_only: bool = False
+    ) -> tuple[Values, npt.NDArray[np.bool_]]:
         """The values of many positions at once.
 
         Args:
             keys: n keys of positions, canonical or not.
+            stored_only: answer only for positions that are stored, not for those that the book
+                leaves out by its rules.
 
         Returns:
             An int8 array of n values, 0 where the book knows none, and a bool array that is True
@@ -119,7 +123,7 @@ class Book(ABC):
             asked = canonical_keys(asked)
         values, found = self._stored(asked)
         missing = np.flatnonzero(~found)
-        if len(missing):
+        if len(missing) and not stored_only:
             values[missing], found[missing] = self._values_of_misses(asked[missing])
         return values, found
 
@@ -186,6 +190,9 @@ class Book(ABC):
             )
         keys, values = self._slice(index, index + 1)
         return int(keys[0]), int(values[0])
+
+    def verify(self) -> None:  # noqa: B027 - published layouts hold no digest
+        """Checks the whole file against its digest, where it holds one."""
 
     def close(self) -> None:  # noqa: B027 - most books hold nothing open
         """Gives the file back; the book answers no more."""

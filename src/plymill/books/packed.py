@@ -26,8 +26,8 @@ from plymill.books.format import (
     decode_block,
     encode_block,
 )
-from plymill.books.induction import find_sorted
 from plymill.books.scope import Scope
+from plymill.books.sorted_keys import find_sorted
 from plymill.games.connect4 import canonical_keys
 
 #: Positions in a block: larger ones are smaller on the disk and slower to look something up in.

@@ -25,17 +25,17 @@ def undecided_layers(roots: Keys, depth: int) -> Iterator[Keys]:
     layer = layer[~decided(layer)]
     yield layer
     for _ in range(depth):
-        layer = undecided_children(layer)
+        layer = children(layer)
+        layer = layer[~decided(layer)]
         yield layer
 
 
-def undecided_children(keys: Keys) -> Keys:
-    """The positions one ply after these in which nobody has won: canonical, ascending, unique."""
+def children(keys: Keys) -> Keys:
+    """The positions one ply after these, won ones included: canonical, ascending, unique."""
     columns = []
     for column in range(1, WIDTH + 1):
         after = play_all(keys, column)
-        after = after[after != 0]
-        columns.append(canonical_keys(after[~decided(after)]))
+        columns.append(canonical_keys(after[after != 0]))
     return sorted_unique(np.concatenate(columns))
 
 
