@@ -23,3 +23,7 @@ class IllegalMoveError(PlymillError, ValueError):
 
 class InvalidPositionError(PlymillError, ValueError):
     """An array, key or Huffman key that describes no position of the game."""
+
+
+class SolverError(PlymillError, ValueError):
+    """A setting or position that the solver cannot work with."""

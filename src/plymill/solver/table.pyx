@@ -1,0 +1,51 @@
+"""The transposition table that the solvers of one process share."""
+
+cimport cython
+from libc.string cimport memset
+
+from plymill.errors import SolverError
+
+
+@cython.final
+cdef class Table:
+    """Bounds on scores already searched, shared by any number of threads without locks.
+
+    Args:
+        mb: size in MiB; rounded down to a power of two, at least 1.
+
+    Attributes:
+        nbytes: the size in bytes.
+        index_bits: log2 of the number of buckets.
+
+    Raises:
+        SolverError: a size below 1.
+        MemoryError: the system has not so much memory.
+    """
+
+    def __cinit__(self, int mb=256):
+        if mb < 1:
+            raise SolverError(f"table size is {mb} MiB, expected 1 or more")
+        self.nbytes = (<size_t>1 << 20) << (mb.bit_length() - 1)
+        self.index_bits = (self.nbytes // (PM_WAYS * sizeof(uint64_t))).bit_length() - 1
+        self.entries = <uint64_t*>pm_pages(self.nbytes)
+        if self.entries is NULL:
+            raise MemoryError(f"no {self.nbytes >> 20} MiB of memory for the transposition table")
+
+    def __dealloc__(self):
+        pm_pages_free(self.entries, self.nbytes)
+
+    def clear(self):
+        """Forgets everything. No search may be using the table meanwhile."""
+        with nogil:
+            memset(self.entries, 0, self.nbytes)
+
+    def filled(self):
+        """The fraction of a sample of places that hold an entry, 0 to 1."""
+        cdef size_t sample = min(self.nbytes // sizeof(uint64_t), 1 << 16)
+        cdef size_t held = 0, i
+        for i in range(sample):
+            held += self.entries[i] != 0
+        return held / sample
+
+    def __repr__(self):
+        return f"Table(mb={self.nbytes >> 20})"
