@@ -138,13 +138,14 @@ def decode_block(
         BookContentError: the frame is damaged or does not hold that many positions.
     """
     try:
+        # Asked first, for a damaged frame may claim any size.
+        width, rest = divmod(zstandard.frame_content_size(frame) - length, length)
+        if rest or not 0 <= width <= 8:
+            raise BookContentError(f"it does not hold {length} positions")
         # A decompressor must not be shared by threads, and a new one costs next to nothing.
         raw = np.frombuffer(zstandard.ZstdDecompressor().decompress(frame), dtype=np.uint8)
     except zstandard.ZstdError as error:
         raise BookContentError(str(error)) from None
-    width = len(raw) // length - 1
-    if len(raw) % length or not 0 <= width <= 8:
-        raise BookContentError(f"{len(raw)} bytes for {length} positions")
     gaps = np.zeros((length, 8), dtype=np.uint8)
     gaps[:, :width] = raw[: width * length].reshape(width, length).T
     keys = gaps.view("<u8").ravel()

@@ -69,6 +69,9 @@ class PackedBook(Book):
     def __len__(self) -> int:
         return self._header.count
 
+    def __reduce__(self) -> tuple[type[Self], tuple[str]]:
+        return type(self), (self.source,)
+
     def blocks(self) -> Iterator[Block]:
         """All positions as arrays of keys and values, ascending by key from block to block."""
         for number in range(len(self._index)):
