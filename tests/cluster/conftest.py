@@ -81,16 +81,10 @@ class SquaresJob:
             name = f"{index:05d}"
             digest = store.write_input(name, {"keys": np.arange(start, stop, dtype=np.uint64)})
             units.append(
-                Unit(
-                    name=name, index=index, start=start, stop=stop, input_digest=digest, cost=1.0
-                )
+                Unit(name=name, index=index, start=start, stop=stop, input_digest=digest, cost=1.0)
             )
-        audited = audit_sample(
-            self.spec.run_id, units, self.spec.audit_fraction, self.spec.seed
-        )
-        return Plan(
-            run_id=self.spec.run_id, item="numbers", units=tuple(units), audited=audited
-        )
+        audited = audit_sample(self.spec.run_id, units, self.spec.audit_fraction, self.spec.seed)
+        return Plan(run_id=self.spec.run_id, item="numbers", units=tuple(units), audited=audited)
 
     def make_worker(self, store: RunStore, name: str, threads: int) -> SquaresWorker:
         del threads

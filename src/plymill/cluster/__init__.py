@@ -16,6 +16,7 @@ from plymill.cluster.files import ArrowFiles, Files, MemoryFiles
 from plymill.cluster.job import Job, Stage, StageContext, Worker
 from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.progress import Progress, WorkerFigures
+from plymill.cluster.runs import RunInfo, download, list_runs, load_run
 from plymill.cluster.spec import JobSpec, RunOptions
 from plymill.cluster.state import RunState, UnitStatus
 from plymill.cluster.store import Receipt, RunStore
@@ -35,6 +36,7 @@ __all__ = [
     "Progress",
     "Receipt",
     "RunFailedError",
+    "RunInfo",
     "RunInterruptedError",
     "RunNotFoundError",
     "RunOptions",
@@ -50,4 +52,7 @@ __all__ = [
     "UnitStatus",
     "Worker",
     "WorkerFigures",
+    "download",
+    "list_runs",
+    "load_run",
 ]

@@ -52,8 +52,9 @@ class ArrowFiles:
     """Files on a ``pyarrow.fs`` filesystem. Can be pickled: the copy opens the URL anew."""
 
     def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
-        self._fs, self._root = _open(self.url)
+        self._fs, self._root = _open(url)
+        # A folder is named in full: the copy in another process may start from elsewhere.
+        self.url = self._root if self.is_local else url.rstrip("/")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.url,)
@@ -182,6 +183,8 @@ def _open(url: str) -> tuple[arrow.FileSystem, str]:
         if "://" not in url:
             return arrow.LocalFileSystem(), str(Path(url).expanduser().resolve())
         filesystem, root = arrow.FileSystem.from_uri(url)
+        if not root.strip("/"):
+            raise ValueError("it names no bucket")
     except (OSError, ValueError) as error:
         raise StoreError(
             f"Cannot open the store '{url}': {error}; expected a folder, s3://bucket/path or "

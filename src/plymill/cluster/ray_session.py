@@ -8,6 +8,7 @@ only, through their environment. A cluster that it joins is reached with the tok
 import logging
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -61,8 +62,13 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
 
 
 def _protect() -> None:
-    """Environment of a cluster of our own, inherited by its processes; what is set is kept."""
+    """Environment of a cluster of our own, inherited by its processes; what is set is kept.
+
+    Ray reads the mode when it is imported. If that has happened already, its default for local
+    clusters decides, which is the token as well (since 2.59).
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if "RAY_AUTH_MODE" not in os.environ:
-        os.environ["RAY_AUTH_MODE"] = "token"
+    if "RAY_AUTH_TOKEN_PATH" not in os.environ:
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    if "ray" not in sys.modules:
+        os.environ.setdefault("RAY_AUTH_MODE", "token")

@@ -1,0 +1,32 @@
+"""The Ray actor: a thin shell round a plain worker."""
+
+import os
+import socket
+
+from plymill.cluster import Job, Receipt, RunStore, Unit
+
+
+class UnitActor:
+    """Passes calls on to the worker that the job makes; several of them run at a time.
+
+    Args:
+        job: makes the worker.
+        store: the run's files.
+        name: the worker's name.
+        threads: how many calls run at a time.
+    """
+
+    def __init__(self, job: Job, store: RunStore, name: str, threads: int) -> None:
+        self._worker = job.make_worker(store, name, threads)
+
+    def hello(self) -> tuple[str, int]:
+        """Host and process of the worker; answers once the worker is ready."""
+        return socket.gethostname(), os.getpid()
+
+    def run(self, unit: Unit) -> Receipt:
+        """See `plymill.cluster.Worker.run`."""
+        return self._worker.run(unit)
+
+    def audit(self, unit: Unit) -> str:
+        """See `plymill.cluster.Worker.audit`."""
+        return self._worker.audit(unit)

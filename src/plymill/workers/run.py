@@ -1,0 +1,106 @@
+"""Running a job on Ray, from here: what the command line calls."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from plymill.cluster import (
+    Coordinator,
+    JobSpec,
+    Progress,
+    RunOptions,
+    RunResult,
+    RunStore,
+    SpecError,
+)
+from plymill.cluster.runs import load_run
+from plymill.workers.actor import UnitActor
+from plymill.workers.book_spec import BookJob, Layout
+from plymill.workers.book_stages import REFERENCE
+from plymill.workers.kinds import make_job, spec_from_fields
+
+
+def run_job(
+    spec: JobSpec,
+    store_url: str,
+    *,
+    options: RunOptions | None = None,
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    reference: str | Path | None = None,
+) -> RunResult:
+    """Carry a job out, or go on with it where it was interrupted, and wait for its end.
+
+    Args:
+        spec: what to do.
+        store_url: a folder, ``s3://bucket/path`` or ``gs://bucket/path``; all nodes must reach it.
+        options: threads and table size.
+        address: of a Ray cluster; None starts Ray on this machine.
+        on_progress: called twice a second at most, and at every change of state.
+        reference: the book that the spec's ``reference_sha256`` names; needed the first time only.
+
+    Raises:
+        RunInterruptedError: on Ctrl-C (exit code 130); the same call goes on later.
+        RunFailedError: the run cannot go on (exit code 1).
+        PlymillError: the spec, the store or the cluster is at fault (exit code 2).
+    """
+    from plymill.cluster.ray_executor import RayExecutor
+    from plymill.cluster.ray_session import ray_session
+
+    options = options or RunOptions()
+    store = RunStore.open(store_url, spec.run_id)
+    job = make_job(spec, options)
+    store.write_spec(spec)
+    _store_reference(spec, store, reference)
+    with ray_session(address, threads=options.threads):
+        executor = RayExecutor(job, store, UnitActor, threads=options.threads)
+        coordinator = Coordinator(job, store, executor, options=options, on_progress=on_progress)
+        return coordinator.run()
+
+
+def resume_run(
+    run_id: str,
+    store_url: str,
+    *,
+    options: RunOptions | None = None,
+    address: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> RunResult:
+    """Go on with a run that is in the store; see `run_job`.
+
+    Raises:
+        RunNotFoundError: there is no such run.
+    """
+    fields = load_run(store_url, run_id).spec
+    spec = spec_from_fields(fields, where=f"{store_url}/{run_id}/spec.json")
+    return run_job(spec, store_url, options=options, address=address, on_progress=on_progress)
+
+
+def with_reference(spec: BookJob, path: str | Path, layout: Layout) -> BookJob:
+    """The same job, whose finished book is compared with the book at ``path``.
+
+    Raises:
+        SpecError: the file cannot be read.
+    """
+    digest = hashlib.sha256(_read(path)).hexdigest()
+    return spec.model_copy(update={"reference_sha256": digest, "reference_layout": layout})
+
+
+def _store_reference(spec: JobSpec, store: RunStore, path: str | Path | None) -> None:
+    """Put the reference book among the run's inputs, where every worker reaches it."""
+    expected = spec.reference_sha256 if isinstance(spec, BookJob) else None
+    if expected is None or store.is_intact(REFERENCE, expected):
+        return
+    if path is None:
+        raise SpecError(f"The run compares with a book that {store.url}/{REFERENCE} does not hold.")
+    data = _read(path)
+    if hashlib.sha256(data).hexdigest() != expected:
+        raise SpecError(f"{path} is not the reference that the job names: its digest differs.")
+    store.files.write(REFERENCE, data)
+
+
+def _read(path: str | Path) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise SpecError(f"{path}: cannot read the reference book: {error.strerror}.") from None

@@ -1,0 +1,307 @@
+"""Whole runs in one process: interrupted anywhere, damaged anywhere, the artefacts are the same."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from plymill.cluster import (
+    Coordinator,
+    Executor,
+    LocalExecutor,
+    MemoryFiles,
+    Progress,
+    RunFailedError,
+    RunInterruptedError,
+    RunResult,
+    RunStore,
+    StoreFullError,
+    Unit,
+)
+from plymill.cluster import events as e
+
+MakeJob = Callable[..., Any]
+
+
+def run(job: Any, files: MemoryFiles, executor: Executor | None = None, **more: Any) -> RunResult:
+    store = RunStore(files, job.spec.run_id)
+    return Coordinator(job, store, executor or LocalExecutor(job, store), **more).run()
+
+
+def stored(files: MemoryFiles, job: Any, *folders: str) -> dict[str, bytes]:
+    """The files of these folders of the run, by path."""
+    store = RunStore(files, job.spec.run_id)
+    return {
+        f"{folder}/{name}": store.files.read(f"{folder}/{name}")
+        for folder in folders
+        for name in store.files.list(folder)
+    }
+
+
+def artifacts(files: MemoryFiles, job: Any) -> dict[str, bytes]:
+    return stored(files, job, "artifacts")
+
+
+class Killed(BaseException):
+    """The process ends here and now."""
+
+
+class MortalFiles(MemoryFiles):
+    """Files whose user is killed at a certain write, before or after it has happened."""
+
+    def __init__(self, *args: Any, deadline: list[int], after: bool) -> None:
+        super().__init__(*args)
+        self.deadline = deadline
+        self.after = after
+
+    def write(self, path: str, data: bytes) -> None:
+        self.deadline[0] -= 1
+        if self.deadline[0] < 0 and not self.after:
+            raise Killed
+        super().write(path, data)
+        if self.deadline[0] < 0:
+            raise Killed
+
+    def sub(self, folder: str) -> "MortalFiles":
+        return MortalFiles(
+            f"{self.url}/{folder}", self._files, deadline=self.deadline, after=self.after
+        )
+
+
+def test_a_run_solves_every_unit_once_and_makes_its_artefacts(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(count=95)
+    result = run(job, memory)
+    assert result.complete
+    assert result.stages["sum"] == {"total": sum(i * i for i in range(95))}
+    assert sorted(unit for _, unit in job.solved) == [f"{i:05d}" for i in range(10)]
+    files = artifacts(memory, job)
+    assert set(files) == {
+        f"artifacts/{name}" for name in ("SHA256SUMS", "manifest.json", "total.txt", "words.txt")
+    }
+    assert result.progress.state == "done"
+    assert result.progress.unit_map == "d" * 10
+    assert result.progress.items_done == 95
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
+def test_killed_at_any_write_and_started_again_the_artefacts_are_the_same(
+    make_job: MakeJob, *, after: bool
+) -> None:
+    undisturbed = MemoryFiles()
+    reference = make_job(count=60, audit_fraction=0.3)
+    run(reference, undisturbed)
+    deadline = 0
+    while True:
+        disk: dict[str, bytes] = {}
+        mortal = MortalFiles("memory://", disk, deadline=[deadline], after=after)
+        job = make_job(count=60, audit_fraction=0.3)
+        try:
+            run(job, mortal)
+        except Killed:
+            deadline += 1
+        else:
+            break
+        survivors = MemoryFiles("memory://", disk)
+        finished = {path.rpartition("/")[2] for path in disk if "/units/" in path}
+        again = make_job(count=60, audit_fraction=0.3)
+        run(again, survivors)
+        assert artifacts(survivors, again) == artifacts(undisturbed, reference)
+        assert stored(survivors, again, "input") == stored(undisturbed, reference, "input")
+        redone = {f"{unit}.zst" for _, unit in again.solved}
+        assert not redone & finished, "what was stored is not solved again"
+    assert deadline > 25, "the run was killed at every one of its writes"
+
+
+def test_a_finished_run_started_again_does_nothing_and_changes_nothing(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job()
+    run(job, memory)
+    before = artifacts(memory, job)
+    again = make_job()
+    assert run(again, memory).complete
+    assert again.solved == []
+    assert artifacts(memory, again) == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda data: data[: len(data) // 2], "cut short or altered"),
+        (lambda data: data[:50] + bytes([data[50] ^ 1]) + data[51:], "cut short or altered"),
+        (lambda data: b"something else", "not a unit file"),
+        (lambda data: b"", "not a unit file"),
+    ],
+    ids=["truncated", "flipped bit", "foreign", "empty"],
+)
+@pytest.mark.parametrize("folder", ["units", "input"])
+def test_a_damaged_file_is_reported_and_made_again(
+    make_job: MakeJob,
+    memory: MemoryFiles,
+    folder: str,
+    damage: Callable[[bytes], bytes],
+    said: str,
+) -> None:
+    job = make_job()
+    run(job, memory)
+    before = artifacts(memory, job)
+    store = RunStore(memory, job.spec.run_id)
+    store.files.delete("units/00002.zst")
+    path = f"{folder}/00002.zst"
+    good = make_job()
+    other: dict[str, bytes] = {}
+    run(good, MemoryFiles("memory://", other))
+    whole = RunStore(MemoryFiles("memory://", other), job.spec.run_id).files.read(path)
+    store.files.write(path, damage(whole))
+    again = make_job()
+    assert run(again, memory).complete
+    assert [unit for _, unit in again.solved] == ["00002"]
+    assert artifacts(memory, again) == before
+    faults = [line["message"] for line in store.read_events() if line["event"] == "damaged file"]
+    assert len(faults) == 1
+    assert path in faults[0]
+    assert said in faults[0]
+
+
+def test_a_damaged_artefact_is_made_again(make_job: MakeJob, memory: MemoryFiles) -> None:
+    job = make_job()
+    run(job, memory)
+    before = artifacts(memory, job)
+    RunStore(memory, job.spec.run_id).files.write("artifacts/total.txt", b"wrong")
+    run(make_job(), memory)
+    assert artifacts(memory, job) == before
+
+
+def test_a_unit_that_always_raises_is_named_and_the_rest_is_kept(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    def misbehave(worker: str, unit: Unit, audit: bool) -> None:
+        if unit.index == 4:
+            raise ValueError("no good")
+
+    job = make_job(misbehave=misbehave)
+    result = run(job, memory)
+    assert not result.complete
+    assert list(result.quarantined) == ["00004"]
+    assert "3 times" in result.quarantined["00004"]
+    assert "ValueError: no good" in result.quarantined["00004"]
+    assert result.progress.unit_map == "ddddqddddddddddddddd"
+    assert artifacts(memory, job) == {}
+
+    mended = make_job()
+    assert run(mended, memory).complete
+    assert [unit for _, unit in mended.solved] == ["00004"]
+
+
+def test_a_unit_that_raises_once_is_tried_again(make_job: MakeJob, memory: MemoryFiles) -> None:
+    raised: list[str] = []
+
+    def misbehave(worker: str, unit: Unit, audit: bool) -> None:
+        if unit.index == 4 and not raised:
+            raised.append(worker)
+            raise ValueError("once")
+
+    job = make_job(misbehave=misbehave)
+    store = RunStore(memory, job.spec.run_id)
+    result = run(job, memory, LocalExecutor(job, store, {"a": 1, "b": 1}))
+    assert result.complete
+    solver = next(worker for worker, unit in job.solved if unit == "00004")
+    assert solver != raised[0]
+
+
+def test_a_full_disk_ends_the_run_with_a_sentence_and_it_can_go_on(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    def misbehave(worker: str, unit: Unit, audit: bool) -> None:
+        if unit.index == 4:
+            raise StoreFullError("The disk of the store is full.")
+
+    with pytest.raises(RunFailedError, match="disk of the store is full"):
+        run(make_job(misbehave=misbehave), memory)
+    assert run(make_job(), memory).complete
+
+
+def test_ctrl_c_stops_cleanly_says_how_to_go_on_and_the_run_goes_on(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    def misbehave(worker: str, unit: Unit, audit: bool) -> None:
+        if unit.index == 4:
+            raise KeyboardInterrupt
+
+    job = make_job(misbehave=misbehave)
+    seen: list[Progress] = []
+    with pytest.raises(RunInterruptedError, match="run the same command again"):
+        run(job, memory, on_progress=seen.append)
+    assert seen[-1].state == "interrupted"
+    done = {unit for _, unit in job.solved}
+    again = make_job()
+    assert run(again, memory).complete
+    assert not done & {unit for _, unit in again.solved}
+
+
+def test_a_wrong_worker_is_caught_by_the_audit_and_the_artefacts_are_right(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(audit_fraction=0.2, wrong=frozenset({"b"}))
+    store = RunStore(memory, job.spec.run_id)
+    executor = LocalExecutor(job, store, {"a": 1, "b": 1, "c": 1})
+    assert run(job, memory, executor).complete
+    right = MemoryFiles()
+    run(make_job(audit_fraction=0.2), right)
+    assert artifacts(memory, job) == artifacts(right, job)
+    said = [line["message"] for line in store.read_events() if line["event"] == "warning"]
+    assert any("b-2 gave a wrong result" in message for message in said)
+
+
+class FlakyExecutor(LocalExecutor):
+    """Loses the worker or the node of every seventh unit."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.count = 0
+
+    def carry_out(self, worker: str, unit: Unit, audit: bool) -> Any:
+        self.count += 1
+        if self.count % 7:
+            return super().carry_out(worker, unit, audit)
+        node = self._nodes[worker]
+        self.retire(worker)
+        return e.WorkerLost(worker, node, e.LossCause.CRASHED, "killed")
+
+
+def test_workers_that_die_cost_their_units_in_flight_and_nothing_else(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job()
+    store = RunStore(memory, job.spec.run_id)
+    assert run(job, memory, FlakyExecutor(job, store, {"a": 2, "b": 1})).complete
+    assert sorted(unit for _, unit in job.solved) == [f"{i:05d}" for i in range(20)]
+    right = MemoryFiles()
+    run(make_job(), right)
+    assert artifacts(memory, job) == artifacts(right, job)
+
+
+def test_progress_is_written_and_tells_rate_and_a_range_of_time_left(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    now = [1000.0]
+
+    def clock() -> float:
+        now[0] += 0.25
+        return now[0]
+
+    seen: list[Progress] = []
+    job = make_job()
+    run(job, memory, clock=clock, on_progress=seen.append)
+    half = next(p for p in seen if 8 <= p.units_done <= 12)
+    assert half.eta is not None
+    low, high = half.eta
+    assert 0 < low <= high
+    # Every unit of ten says half a second: what is left takes that long with one thread.
+    assert low == pytest.approx((20 - half.units_done) * 0.5)
+    assert half.rate > 0
+    assert half.workers[0].units == half.units_done
+    written = RunStore(memory, job.spec.run_id).read_json("progress.json")
+    assert Progress.model_validate(written).state == "done"

@@ -1,0 +1,407 @@
+"""The run state under any order of events: hypothesis plays the cluster."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from plymill.cluster import events as e
+from plymill.cluster.attempts import MAX_FAILURES
+from plymill.cluster.state import MAX_STRIKES, RunState, UnitStatus
+
+CAUSES = [cause for cause in e.LossCause if cause is not e.LossCause.NODE_LOST]
+
+
+class Cluster:
+    """What the outside of a `RunState` looks like: it obeys, and checks what it is told."""
+
+    def __init__(self, count: int, audited: frozenset[int], slots: int = 2) -> None:
+        self.count = count
+        self.audited = audited
+        self.slots = slots
+        self.state = RunState(count, audited)
+        self.starting: list[str] = []
+        self.workers: dict[str, str] = {}
+        self.in_flight: list[tuple[str, int, bool]] = []
+        self.results: dict[int, str] = {}
+        self.failures: Counter[tuple[int, bool]] = Counter()
+        self.assigned: list[tuple[str, int]] = []
+        self.outcome: e.Finish | e.Abort | None = None
+        self.wrong_nodes: frozenset[str] = frozenset()
+        self.named = 0
+
+    def tell(self, event: e.Event) -> None:
+        for instruction in self.state.handle(event):
+            assert self.outcome is None, "nothing may follow the end"
+            self.obey(instruction)
+
+    def obey(self, instruction: e.Instruction) -> None:
+        match instruction:
+            case e.Spawn(node):
+                self.starting.append(node)
+            case e.Assign(worker, unit):
+                assert worker in self.workers
+                assert unit not in self.results, "a finished unit is never solved again"
+                assert not any(u == unit and not a for _, u, a in self.in_flight)
+                self.in_flight.append((worker, unit, False))
+                self.assigned.append((worker, unit))
+            case e.Audit(worker, unit):
+                assert unit in self.results
+                assert unit in self.audited
+                self.in_flight.append((worker, unit, True))
+            case e.Retire(worker):
+                self.remove(worker)
+            case e.Discard(unit):
+                del self.results[unit]
+            case e.Finish() | e.Abort():
+                self.outcome = instruction
+            case e.Requeue() | e.Quarantine() | e.Warn():
+                pass
+
+    def join(self, node: str) -> None:
+        self.tell(e.NodeJoined(node, self.slots))
+
+    def start(self, node: str) -> str:
+        self.starting.remove(node)
+        self.named += 1
+        name = f"{node}-{self.named}"
+        self.workers[name] = node
+        self.tell(e.WorkerJoined(name, node))
+        return name
+
+    def digest(self, worker: str, unit: int) -> str:
+        node = worker.rpartition("-")[0]
+        return f"wrong at {node}" if node in self.wrong_nodes else f"right for {unit}"
+
+    def finish(self, task: tuple[str, int, bool]) -> None:
+        self.in_flight.remove(task)
+        worker, unit, audit = task
+        if audit:
+            self.tell(e.AuditDone(worker, unit, self.digest(worker, unit)))
+        else:
+            assert unit not in self.results
+            self.results[unit] = self.digest(worker, unit)
+            self.tell(e.UnitDone(worker, unit, self.results[unit]))
+
+    def fail(self, task: tuple[str, int, bool]) -> None:
+        self.in_flight.remove(task)
+        worker, unit, audit = task
+        self.failures[unit, audit] += 1
+        self.tell(e.UnitFailed(worker, unit, "boom", audit=audit))
+
+    def lose(self, worker: str, cause: e.LossCause) -> None:
+        node = self.workers[worker]
+        self.remove(worker)
+        self.tell(e.WorkerLost(worker, node, cause))
+
+    def lose_node(self, node: str) -> None:
+        for worker in [name for name, where in self.workers.items() if where == node]:
+            self.remove(worker)
+        self.starting = [name for name in self.starting if name != node]
+        self.tell(e.NodeLost(node))
+
+    def remove(self, worker: str) -> None:
+        self.workers.pop(worker, None)
+        self.in_flight = [task for task in self.in_flight if task[0] != worker]
+
+    def run_on(self, limit: int = 10_000) -> None:
+        """Let everything that is under way go well until the run ends."""
+        for _ in range(limit):
+            if self.outcome is not None:
+                return
+            if self.starting:
+                self.start(self.starting[0])
+            elif self.in_flight:
+                self.finish(self.in_flight[0])
+            else:
+                pytest.fail("the run has not ended, yet nothing is under way")
+        pytest.fail("the run does not end")
+
+
+class AnyOrder(RuleBasedStateMachine):
+    """Nodes and workers come and go, units end well or badly, in whatever order."""
+
+    cluster: Cluster
+
+    @initialize(count=st.integers(1, 12), data=st.data(), slots=st.integers(1, 3))
+    def begin(self, count: int, data: st.DataObject, slots: int) -> None:
+        audited = data.draw(st.frozensets(st.integers(0, count - 1)))
+        self.cluster = Cluster(count, audited, slots)
+        self.nodes = 0
+
+    def live(self) -> bool:
+        return self.cluster.outcome is None
+
+    @precondition(live)
+    @rule()
+    def node_joins(self) -> None:
+        self.nodes += 1
+        self.cluster.join(f"n{self.nodes}")
+
+    @precondition(lambda self: self.live() and self.cluster.starting)
+    @rule(data=st.data())
+    def worker_starts(self, data: st.DataObject) -> None:
+        self.cluster.start(data.draw(st.sampled_from(self.cluster.starting)))
+
+    @precondition(lambda self: self.live() and self.cluster.starting)
+    @rule(data=st.data())
+    def worker_cannot_start(self, data: st.DataObject) -> None:
+        node = data.draw(st.sampled_from(self.cluster.starting))
+        self.cluster.starting.remove(node)
+        self.cluster.tell(e.WorkerLost("nobody", node, e.LossCause.NOT_STARTED))
+
+    @precondition(lambda self: self.live() and self.cluster.in_flight)
+    @rule(data=st.data())
+    def task_ends_well(self, data: st.DataObject) -> None:
+        self.cluster.finish(data.draw(st.sampled_from(self.cluster.in_flight)))
+
+    @precondition(lambda self: self.live() and self.cluster.in_flight)
+    @rule(data=st.data())
+    def task_raises(self, data: st.DataObject) -> None:
+        self.cluster.fail(data.draw(st.sampled_from(self.cluster.in_flight)))
+
+    @precondition(lambda self: self.live() and self.cluster.workers)
+    @rule(data=st.data(), cause=st.sampled_from(CAUSES))
+    def worker_dies(self, data: st.DataObject, cause: e.LossCause) -> None:
+        self.cluster.lose(data.draw(st.sampled_from(sorted(self.cluster.workers))), cause)
+
+    @precondition(lambda self: self.live() and self.cluster.workers)
+    @rule(data=st.data())
+    def node_dies(self, data: st.DataObject) -> None:
+        worker = data.draw(st.sampled_from(sorted(self.cluster.workers)))
+        self.cluster.lose_node(self.cluster.workers[worker])
+
+    @precondition(lambda self: self.live() and self.cluster.workers)
+    @rule(data=st.data(), unit=st.integers(0, 11))
+    def late_word_of_somebody_gone(self, data: st.DataObject, unit: int) -> None:
+        unit %= self.cluster.count
+        before = self.cluster.state.status
+        self.cluster.tell(e.UnitDone("gone", unit, "late"))
+        assert self.cluster.state.status == before
+
+    @precondition(lambda self: not self.live())
+    @rule()
+    def nothing_follows_the_end(self) -> None:
+        assert self.cluster.state.handle(e.NodeJoined("late", 1)) == []
+
+    @invariant()
+    def books_balance(self) -> None:
+        """Every unit is in exactly one place, and inside and outside agree which."""
+        if not hasattr(self, "cluster"):
+            return
+        cluster = self.cluster
+        flying = {unit for _, unit, audit in cluster.in_flight if not audit}
+        for unit, status in enumerate(cluster.state.status):
+            assert (status is UnitStatus.IN_FLIGHT) == (unit in flying)
+            if status is UnitStatus.DONE:
+                assert unit in cluster.results
+        for worker in cluster.workers:
+            mine = sorted(unit for name, unit, _ in cluster.in_flight if name == worker)
+            assert mine == cluster.state.in_flight(worker)
+            assert len(mine) <= cluster.slots + 1
+
+    @invariant()
+    def nobody_idles(self) -> None:
+        """While a unit waits that has never given trouble, no worker is without work."""
+        if not hasattr(self, "cluster") or self.cluster.outcome is not None:
+            return
+        cluster = self.cluster
+        fresh = [
+            unit
+            for unit, status in enumerate(cluster.state.status)
+            if status is UnitStatus.WAITING and not cluster.failures
+        ]
+        busy = {worker for worker, _, _ in cluster.in_flight}
+        if fresh and not self.troubled():
+            assert busy == set(cluster.workers)
+
+    def troubled(self) -> bool:
+        return self.cluster.named > self.nodes  # some worker was lost, units may have to run alone
+
+    def teardown(self) -> None:
+        """From wherever it is, the run ends as soon as things go well."""
+        if not hasattr(self, "cluster"):
+            return
+        cluster = self.cluster
+        if cluster.outcome is None:
+            cluster.join("a good one")
+            cluster.run_on()
+        if isinstance(cluster.outcome, e.Finish):
+            lost = set(cluster.outcome.quarantined)
+            assert lost | set(cluster.results) == set(range(cluster.count))
+            assert set(cluster.state.quarantined) == lost
+
+
+AnyOrder.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+test_any_order_of_events = AnyOrder.TestCase
+
+
+def started(cluster: Cluster, *nodes: str) -> None:
+    for node in nodes:
+        cluster.join(node)
+        cluster.start(node)
+
+
+@given(st.integers(0, 40), st.integers(1, 5), st.integers(1, 4))
+def test_undisturbed_every_unit_is_assigned_once(count: int, nodes: int, slots: int) -> None:
+    cluster = Cluster(count, frozenset(), slots)
+    for instruction in cluster.state.restore([]):
+        cluster.obey(instruction)
+    if count:
+        started(cluster, *(f"n{i}" for i in range(nodes)))
+        cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+    assert sorted(unit for _, unit in cluster.assigned) == list(range(count))
+
+
+@given(st.frozensets(st.integers(0, 19)))
+def test_what_an_earlier_session_finished_is_not_done_again(done: frozenset[int]) -> None:
+    cluster = Cluster(20, frozenset())
+    cluster.results = dict.fromkeys(done, "old")
+    for instruction in cluster.state.restore([e.UnitDone("old", u, "old") for u in sorted(done)]):
+        cluster.obey(instruction)
+    if len(done) < 20:
+        started(cluster, "n")
+        cluster.run_on()
+    assert {unit for _, unit in cluster.assigned} == set(range(20)) - done
+    assert isinstance(cluster.outcome, e.Finish)
+
+
+def test_a_unit_that_raises_is_tried_three_times_on_different_workers_then_quarantined() -> None:
+    cluster = Cluster(30, frozenset())
+    started(cluster, "a", "b", "c")
+    tried: list[str] = []
+    while cluster.outcome is None:
+        bad = next((task for task in cluster.in_flight if task[1] == 7), None)
+        if bad is None:
+            cluster.finish(cluster.in_flight[0])
+        else:
+            tried.append(bad[0])
+            cluster.fail(bad)
+    assert len(tried) == MAX_FAILURES
+    assert len(set(tried)) == MAX_FAILURES
+    assert cluster.outcome == e.Finish((7,))
+    assert set(cluster.results) == set(range(30)) - {7}
+
+
+@pytest.mark.parametrize("cause", [e.LossCause.CRASHED, e.LossCause.OUT_OF_MEMORY])
+@pytest.mark.parametrize("slots", [1, 3])
+def test_a_unit_that_kills_its_process_is_found_out_and_nobody_else_is_blamed(
+    cause: e.LossCause, slots: int
+) -> None:
+    cluster = Cluster(30, frozenset(), slots)
+    cluster.join("only")
+    deaths = 0
+    while cluster.outcome is None:
+        if cluster.starting:
+            cluster.start("only")
+        elif any(unit == 11 for _, unit, _ in cluster.in_flight):
+            deaths += 1
+            cluster.lose(next(iter(cluster.workers)), cause)
+        else:
+            cluster.finish(cluster.in_flight[0])
+    assert cluster.outcome == e.Finish((11,))
+    assert set(cluster.results) == set(range(30)) - {11}
+    assert deaths <= 5
+
+
+def test_losing_nodes_is_free_however_often_it_happens() -> None:
+    cluster = Cluster(3, frozenset(), slots=1)
+    for i in range(50):
+        started(cluster, f"n{i}")
+        cluster.lose_node(f"n{i}")
+    started(cluster, "last")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+
+
+def test_a_node_that_always_runs_out_of_memory_is_given_up_and_the_run_says_so() -> None:
+    cluster = Cluster(100, frozenset())
+    cluster.join("small")
+    deaths = 0
+    while cluster.outcome is None:
+        cluster.start("small")
+        cluster.lose(next(iter(cluster.workers)), e.LossCause.OUT_OF_MEMORY)
+        deaths += 1
+    assert deaths == MAX_STRIKES
+    assert isinstance(cluster.outcome, e.Abort)
+    assert "ran out of memory" in cluster.outcome.reason
+
+
+def test_a_full_disk_ends_the_run_at_once_without_blaming_the_unit() -> None:
+    cluster = Cluster(10, frozenset())
+    started(cluster, "n")
+    worker, unit, _ = cluster.in_flight[0]
+    cluster.tell(e.UnitFailed(worker, unit, "The disk is full.", fatal=True))
+    assert cluster.outcome == e.Abort("The disk is full.")
+    assert cluster.state.quarantined == {}
+
+
+@given(
+    st.sampled_from(["a", "b", "c"]),
+    st.randoms(use_true_random=False),
+    st.integers(3, 20),
+)
+def test_the_one_wrong_worker_of_three_is_found_and_all_its_units_are_solved_again(
+    wrong: str, random: Random, count: int
+) -> None:
+    cluster = Cluster(count, frozenset(range(count)), slots=1)
+    cluster.wrong_nodes = frozenset({wrong})
+    started(cluster, "a", "b", "c")
+    while cluster.outcome is None:
+        cluster.finish(random.choice(cluster.in_flight))
+    assert cluster.outcome == e.Finish(())
+    assert cluster.results == {unit: f"right for {unit}" for unit in range(count)}
+
+
+def test_with_two_workers_the_auditor_is_believed() -> None:
+    cluster = Cluster(10, frozenset({0}), slots=1)
+    cluster.wrong_nodes = frozenset({"a"})
+    started(cluster, "a", "b")
+    cluster.run_on()
+    assert cluster.results == {unit: f"right for {unit}" for unit in range(10)}
+    assert "a" not in {cluster.workers[worker] for worker in cluster.workers}
+
+
+def test_an_audit_is_done_by_another_worker_and_by_the_same_only_if_it_is_alone() -> None:
+    cluster = Cluster(6, frozenset(range(6)), slots=1)
+    started(cluster, "a", "b")
+    solver: dict[int, str] = {}
+    while cluster.outcome is None:
+        for worker, unit, audit in cluster.in_flight:
+            if audit:
+                assert solver[unit] != worker
+            else:
+                solver[unit] = worker
+        cluster.finish(cluster.in_flight[0])
+
+    alone = Cluster(6, frozenset(range(6)), slots=1)
+    started(alone, "a")
+    alone.run_on()
+    assert alone.outcome == e.Finish(())
+
+
+def test_a_worker_that_contradicts_itself_with_nobody_else_there_aborts_the_run() -> None:
+    cluster = Cluster(4, frozenset({2}), slots=1)
+    started(cluster, "a")
+    while cluster.outcome is None:
+        if cluster.in_flight[0][2]:
+            cluster.wrong_nodes = frozenset({"a"})
+        cluster.finish(cluster.in_flight[0])
+    assert isinstance(cluster.outcome, e.Abort)
+    assert cluster.results == {}
+
+
+def test_a_disagreement_found_by_an_earlier_session_is_acted_on_after_a_restart() -> None:
+    cluster = Cluster(4, frozenset({2}))
+    cluster.results = dict.fromkeys(range(4), "x")
+    done = [e.UnitDone("old-1" if u < 3 else "old-2", u, "x") for u in range(4)]
+    for instruction in cluster.state.restore(done, [e.AuditDone("old-2", 2, "y")]):
+        cluster.obey(instruction)
+    assert set(cluster.results) == {3}
+    started(cluster, "n")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())

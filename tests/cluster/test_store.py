@@ -1,0 +1,167 @@
+"""Files appear whole or not at all; what is damaged or foreign is refused by name."""
+
+import errno
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plymill.cluster import (
+    ArrowFiles,
+    CorruptFileError,
+    Files,
+    MemoryFiles,
+    Receipt,
+    RunStore,
+    StoreError,
+    StoreFullError,
+    Unit,
+)
+from plymill.cluster.unitfile import arrays_digest
+
+ARRAYS = {"keys": np.arange(10, dtype=np.uint64)}
+
+
+@pytest.fixture(params=["memory", "local"])
+def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
+    return MemoryFiles() if request.param == "memory" else ArrowFiles(str(tmp_path / "store"))
+
+
+@pytest.fixture
+def store(files: Files) -> RunStore:
+    return RunStore(files, "run-1")
+
+
+def make_unit(store: RunStore, index: int = 3) -> Unit:
+    name = f"{index:05d}"
+    digest = store.write_input(name, ARRAYS)
+    return Unit(name=name, index=index, start=0, stop=10, input_digest=digest, cost=1)
+
+
+def receipt(unit: Unit, arrays: Any = ARRAYS) -> Receipt:
+    return Receipt(
+        unit=unit.index,
+        digest=arrays_digest(arrays),
+        worker="w",
+        seconds=1.5,
+        finished=10.0,
+        host="h",
+        pid=1,
+        counters={"nodes": 7},
+    )
+
+
+def test_files_are_written_read_listed_replaced_and_deleted(files: Files) -> None:
+    assert files.list("") == files.list("a") == []
+    files.write("a/x", b"one")
+    files.write("a/y/z", b"two")
+    files.write("a/x", b"three")
+    assert files.read("a/x") == b"three"
+    assert files.list("a") == ["x", "y"]
+    assert files.exists("a/x")
+    assert not files.exists("a/none")
+    files.delete("a/x")
+    files.delete("a/x")
+    with pytest.raises(FileNotFoundError):
+        files.read("a/x")
+    assert files.sub("a").read("y/z") == b"two"
+
+
+def test_local_files_travel_to_another_process_by_their_url(tmp_path: Path) -> None:
+    files = ArrowFiles(str(tmp_path))
+    files.write("x", b"1")
+    assert pickle.loads(pickle.dumps(files.sub(""))).read("x") == b"1"
+
+
+def test_a_relative_path_means_the_same_after_a_change_of_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = ArrowFiles("runs")
+    monkeypatch.chdir("/")
+    pickle.loads(pickle.dumps(files)).write("x", b"1")
+    assert (tmp_path / "runs/x").read_bytes() == b"1"
+
+
+def test_a_unit_result_comes_back_with_its_receipt(store: RunStore) -> None:
+    unit = make_unit(store)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    arrays, back = store.read_unit(unit)
+    np.testing.assert_array_equal(arrays["keys"], ARRAYS["keys"])
+    assert back == receipt(unit)
+    assert store.finished_units() == {unit.name}
+
+
+def test_a_unit_of_another_run_is_refused(files: Files) -> None:
+    one, other = RunStore(files, "run-1"), RunStore(files, "run-2")
+    unit = make_unit(one)
+    one.write_unit(unit, ARRAYS, receipt(unit))
+    other.files.write("units/00003.zst", one.files.read("units/00003.zst"))
+    with pytest.raises(CorruptFileError, match=r"belongs to unit 00003 of run-1, not .* of run-2"):
+        other.read_unit(unit)
+
+
+def test_a_unit_under_another_name_is_refused(store: RunStore) -> None:
+    unit, next_unit = make_unit(store, 3), make_unit(store, 4)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    store.files.write("units/00004.zst", store.files.read("units/00003.zst"))
+    with pytest.raises(CorruptFileError, match="belongs to unit 00003"):
+        store.read_unit(next_unit)
+
+
+def test_a_result_of_another_input_is_refused(store: RunStore) -> None:
+    unit = make_unit(store)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    changed = unit.model_copy(update={"input_digest": "another"})
+    with pytest.raises(CorruptFileError, match="another input"):
+        store.read_unit(changed)
+    with pytest.raises(CorruptFileError, match="not the input of the plan"):
+        store.read_input(changed)
+
+
+def test_another_spec_under_the_same_run_is_refused(
+    store: RunStore, make_job: Callable[..., Any]
+) -> None:
+    store.write_spec(make_job(count=10).spec)
+    store.write_spec(make_job(count=10).spec)
+    with pytest.raises(StoreError, match=r"spec\.json is not the spec"):
+        store.write_spec(make_job(count=20).spec)
+
+
+def test_a_failing_write_leaves_the_old_file_and_no_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = ArrowFiles(str(tmp_path))
+    files.write("x", b"old")
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreFullError, match=r"disk of the store is full.*run the same command"):
+        files.write("x", b"new")
+    assert (tmp_path / "x").read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_unfinished_files_of_a_killed_writer_are_not_listed(tmp_path: Path) -> None:
+    files = ArrowFiles(str(tmp_path))
+    (tmp_path / "units").mkdir()
+    (tmp_path / "units" / ".unfinished-abc-00001.zst").write_bytes(b"half")
+    assert files.list("units") == []
+
+
+@pytest.mark.parametrize("url", ["ftp://there/x", "s3://", "nonsense://x"])
+def test_a_url_that_names_no_store_is_explained(url: str) -> None:
+    with pytest.raises(StoreError, match=r"Cannot open the store .*expected a folder, s3://"):
+        ArrowFiles(url)
+
+
+def test_a_store_that_cannot_be_written_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StoreError, match=r"Cannot write .*file/sub/x"):
+        ArrowFiles(str(tmp_path / "file")).write("sub/x", b"1")
