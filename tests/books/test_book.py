@@ -145,8 +145,13 @@ def test_the_moves_of_a_position_of_the_books_own_ply_are_refused(book: Book) ->
 
 
 def test_the_moves_of_a_finished_game_are_refused(book: Book) -> None:
-    with pytest.raises(NotInBookError, match="the game is over, player 1 has won"):
+    with pytest.raises(NotInBookError, match="position 1212121 is over, player 1 has won"):
         book.moves(Position("1212121"))
+
+
+def test_moves_above_the_opening_are_refused(book: Book, opening: str) -> None:
+    with pytest.raises(NotInBookError, match="position 5267 does not follow 526764"):
+        book.moves(Position(opening[:4]))
 
 
 def test_moves_across_a_gap_name_what_is_unknown(late_book: ArrayBook, opening: str) -> None:

@@ -1,6 +1,7 @@
 """Lower books from higher ones, against minimax and against the published books."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from plymill.books import (
     BookContentError,
     NotInBookError,
     Scope,
+    convert_book,
     derive,
+    open_book,
     outcomes,
 )
 from plymill.games import Position
@@ -36,8 +39,12 @@ def test_outcomes_derive_to_outcomes(late_book: ArrayBook) -> None:
     assert np.array_equal(derived.values, np.sign(derive(late_book, 29).values))
 
 
-def test_full_boards_derive_too(solve: Callable[[Scope], ArrayBook], opening: str) -> None:
-    full = solve(Scope(ply=42, distances=True, opening=opening))
+def test_full_boards_derive_too(
+    solve: Callable[[Scope], ArrayBook], opening: str, tmp_path: Path
+) -> None:
+    convert_book(solve(Scope(ply=42, distances=True, opening=opening)), tmp_path / "full.book")
+    full = open_book(tmp_path / "full.book")
+    assert len(full) > 0
     expected = solve(Scope(ply=38, distances=True, opening=opening))
     assert len(expected) > 0
     assert np.array_equal(derive(full, 38).values, expected.values)

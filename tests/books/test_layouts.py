@@ -46,7 +46,9 @@ def test_the_known_values_of_the_published_book(published_book: PublishedBook) -
     assert counts == [2_464_954, 270_947, 1_464_998]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(
+    "layout", ["8ply", "12ply", pytest.param("12ply-dist", marks=pytest.mark.slow)]
+)
 def test_converting_to_plymill_and_back_loses_nothing(
     published_book: PublishedBook, packed: Published, layout: str, tmp_path: Path
 ) -> None:
@@ -62,6 +64,7 @@ def test_converting_to_plymill_and_back_loses_nothing(
         assert np.array_equal(converted[:][1], values)
 
 
+@pytest.mark.slow
 def test_the_book_with_distances_fits_five_megabytes(packed: Published) -> None:
     assert packed("12ply-dist").stat().st_size < 5_000_000
 

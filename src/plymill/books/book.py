@@ -227,7 +227,7 @@ class Book(ABC):
 
     def _value_of_miss(self, position: Position) -> int:
         """What it means that a position is not stored, by the rules of the book's scope."""
-        name = f"position {position.moves}" if position.moves else repr(position)
+        name = _name(position)
         if position.ply != self.ply:
             raise NotInBookError(
                 f"{name} has {position.ply} stones, {self.source} holds positions of {self.ply}"
@@ -237,18 +237,14 @@ class Book(ABC):
                 f"{name} is over, player {position.winner()} has won; "
                 f"{self.source} holds games that go on"
             )
+        self._require_opening(position)
         values, found = self._values_of_misses(np.array([position.key], dtype=np.uint64))
-        if found[0]:
-            return int(values[0])
-        if not self.scope.follows_opening(np.array([position.key], dtype=np.uint64))[0]:
+        if not found[0]:
             raise NotInBookError(
-                f"{name} does not follow {self.opening}, and {self.source} holds "
-                "only positions that do"
+                f"{name} is missing in {self.source} and has no immediate win, which is the "
+                "only reason for a position to be left out"
             )
-        raise NotInBookError(
-            f"{name} is missing in {self.source} and has no immediate win, which is the only "
-            "reason for a position to be left out"
-        )
+        return int(values[0])
 
     def _values_of_misses(self, keys: Keys) -> tuple[Values, npt.NDArray[np.bool_]]:
         """The values of keys that are not stored, and where the scope tells one."""
@@ -267,10 +263,23 @@ class Book(ABC):
         return values, found
 
     def _require_above(self, position: Position) -> None:
+        name = _name(position)
         if position.ply >= self.ply:
             raise NotInBookError(
                 f"{self.source} holds positions of {self.ply} stones, so it tells the moves of "
-                f"positions with fewer; this one has {position.ply}"
+                f"positions with fewer; {name} has {position.ply}"
             )
         if position.winner():
-            raise NotInBookError(f"the game is over, player {position.winner()} has won")
+            raise NotInBookError(f"{name} is over, player {position.winner()} has won")
+        self._require_opening(position)
+
+    def _require_opening(self, position: Position) -> None:
+        if not self.scope.follows_opening(np.array([position.key], dtype=np.uint64))[0]:
+            raise NotInBookError(
+                f"{_name(position)} does not follow {self.opening}, and {self.source} holds "
+                "only positions that do"
+            )
+
+
+def _name(position: Position) -> str:
+    return f"position {position.moves}" if position.moves else repr(position)

@@ -9,6 +9,7 @@ from plymill.books.errors import BookContentError
 from plymill.games.connect4 import SQUARES, Position, boards, decided, immediate_wins, plies
 
 Keys = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,27 +69,27 @@ class Scope:
             return -1, 1
         quickest_loss = self.moves_left // 2 + int(self.decided)
         quickest_win = (self.moves_left + 1) // 2 - int(not self.immediate_wins)
-        return -quickest_loss, quickest_win
+        return -quickest_loss, max(0, quickest_win)
 
-    def follows_opening(self, keys: Keys) -> npt.NDArray[np.bool_]:
+    def follows_opening(self, keys: Keys) -> Mask:
         """True where a position, or its mirror image, holds all stones of the opening.
 
         Args:
-            keys: keys of positions of this scope's ply.
+            keys: keys of positions with any number of stones.
         """
         root = Position(self.opening)
         own, mask = boards(keys)
-        same_side = root.to_move == self.to_move
+        first = np.where(plies(keys) % 2 == 0, own, own ^ mask)  # stones of player 1
         result = np.zeros(len(keys), dtype=np.bool_)
         for image in (root, root.mirror()):
-            root_own = image.own if same_side else image.own ^ image.mask
-            shared = mask & np.uint64(image.mask)
-            result |= (shared == image.mask) & ((own & np.uint64(image.mask)) == root_own)
+            root_mask = np.uint64(image.mask)
+            root_first = image.own if image.to_move == 1 else image.own ^ image.mask
+            result |= (mask & root_mask == root_mask) & (first & root_mask == root_first)
         return result
 
-    def misfits(self, keys: Keys) -> npt.NDArray[np.bool_]:
+    def misfits(self, keys: Keys) -> Mask:
         """True where a position has no place in this book: wrong ply, filtered, other opening."""
-        wrong: npt.NDArray[np.bool_] = plies(keys) != self.ply
+        wrong: Mask = plies(keys) != self.ply
         over = decided(keys)
         if not self.decided:
             wrong |= over
