@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from plymill.books import huffman_keys, keys_from_huffman
 from plymill.errors import InvalidPositionError
 from plymill.games import Position
-from plymill.games.connect4 import HUFFMAN_MAX_PLY
+from plymill.games.connect4 import HUFFMAN_MAX_PLY, canonical_keys, mirror_keys
 
 
 @st.composite
@@ -40,6 +40,14 @@ def test_decoding_gives_back_every_position(positions: list[Position]) -> None:
     for position in positions:
         codes = huffman_keys(np.array([position.key], dtype=np.uint64))
         assert keys_from_huffman(codes, position.ply).tolist() == [position.key]
+
+
+@given(games())
+def test_the_mirror_image_has_the_code_of_the_columns_in_reverse(position: Position) -> None:
+    mirrored = mirror_keys([position.key])
+    assert huffman_keys(mirrored).tolist() == [spelled_out(position.mirror())]
+    assert mirror_keys(mirrored).tolist() == [position.key]
+    assert canonical_keys(mirrored).tolist() == canonical_keys([position.key]).tolist()
 
 
 @given(st.integers(0, 2**24 - 1))

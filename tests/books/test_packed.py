@@ -3,6 +3,7 @@
 import hashlib
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,18 @@ def test_the_bytes_do_not_depend_on_the_pieces(late_book: ArrayBook, tmp_path: P
         pieces = [(keys[i : i + size], values[i : i + size]) for i in range(0, len(keys), size)]
         assert write_blocks(tmp_path / name, pieces, late_book.scope) == len(keys)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_threads_may_share_a_book(path: Path, late_book: ArrayBook) -> None:
+    book = PackedBook(path)
+
+    def ask(seed: int) -> bool:
+        places = np.random.default_rng(seed).permutation(len(late_book))
+        pairs = [(book[int(place)], late_book[int(place)]) for place in places]
+        return all(ours == theirs for ours, theirs in pairs)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(ask, range(16)))
 
 
 @pytest.mark.parametrize(
