@@ -23,7 +23,7 @@ class BookJob(JobSpec):
         distances: solve for scores; otherwise for outcomes only, which takes half the time.
         audit_fraction: share of the units that are solved again by another worker.
         seed: chooses the audited units and the positions of the final sample.
-        layouts: file formats; plymill's own is always made.
+        layouts: file formats; plymill's own is always made, the others for whole books only.
         derive: lower plies to derive books of; 8 if left out and possible.
         validate_sample: how many random positions of the finished book are solved again.
         unit_size: positions in a unit; half a minute to a minute's worth if left out.
@@ -77,6 +77,8 @@ class BookJob(JobSpec):
 
     def _check_layout(self, layout: Layout) -> None:
         ply = _PLY_OF.get(layout)
+        if ply is not None and self.opening:
+            raise ValueError(f"layouts: '{layout}' is for whole books, not for those of an opening")
         if ply is not None and ply not in (self.ply, *self.derive):
             raise ValueError(
                 f"layouts: '{layout}' needs a book of ply {ply}, but only "

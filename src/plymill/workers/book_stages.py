@@ -54,10 +54,12 @@ def derive_books(spec: BookJob, context: StageContext) -> dict[str, Any]:
     with _fetch(context, spec.stem(spec.ply)) as book:
         for ply in spec.derive:
             derived = derive(book, ply)
+            results[str(ply)] = {"positions": len(derived), "values": _distribution(derived)}
+            if not len(derived):  # whoever moves there wins at once
+                continue
             path = context.scratch / f"{spec.stem(ply)}.plymill"
             convert_book(derived, path)
             context.publish(path.name, path.read_bytes())
-            results[str(ply)] = {"positions": len(derived), "values": _distribution(derived)}
     return results
 
 

@@ -1,0 +1,216 @@
+"""The opening-book job from spec to artefacts, in one process."""
+
+import html.parser
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from plymill.cluster import RunFailedError, RunOptions, RunResult, RunStore, SpecError
+from plymill.cluster.unitfile import arrays_digest
+from plymill.solver import Solver, Table, enumerate_ply
+from plymill.workers import BookJob, make_job, spec_from_fields, spec_from_toml, with_reference
+from plymill.workers.book_plan import make_plan, seconds_per_position, unit_size
+from plymill.workers.book_worker import BookWorker
+
+RunHere = Callable[..., RunResult]
+ArtifactsOf = Callable[[str, str], dict[str, bytes]]
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"opening": "4444444"}, "move 7 of '4444444'"),
+        ({"opening": "48"}, "48"),
+        ({"opening": "444444", "ply": 5}, "has 6 moves, more than the ply 5"),
+        ({"derive": [12]}, "derive: expected plies from 0 to 11, got 12"),
+        ({"opening": "444", "derive": [2]}, "derive: expected plies from 3 to 11, got 2"),
+        ({"layouts": ["9ply"]}, "layouts.0: .*got '9ply'"),
+        ({"layouts": ["8ply"], "derive": []}, "'8ply' needs a book of ply 8, but only 12 is made"),
+        ({"layouts": ["12ply"], "opening": "4"}, "'12ply' is for whole books"),
+        ({"layouts": ["12ply-dist"], "distances": False}, "'12ply-dist' needs distances"),
+        ({"ply": 50}, "ply: .*less than or equal to 41, got 50"),
+        ({"audit_fraction": 2}, "audit_fraction: .*got 2"),
+        ({"reference_layout": "12ply"}, "needs both"),
+        ({"plies": 12}, "there is no field 'plies'"),
+    ],
+)
+def test_a_job_that_makes_no_sense_is_refused_in_one_sentence(
+    fields: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(SpecError, match=f"^the flags: .*{expected}") as caught:
+        BookJob.from_fields(fields, where="the flags")
+    assert "\n" not in str(caught.value)
+
+
+def test_the_8_ply_book_is_derived_by_default_where_that_is_possible() -> None:
+    assert BookJob().derive == (8,)
+    assert BookJob(opening="44444422").derive == (8,)
+    assert BookJob(opening="444444223").derive == ()
+    assert BookJob(ply=8).derive == ()
+    assert BookJob(derive=()).run_id != BookJob().run_id
+    assert BookJob(derive=(8,)).run_id == BookJob().run_id
+
+
+def test_a_toml_file_names_its_kind(tmp_path: Path) -> None:
+    path = tmp_path / "job.toml"
+    path.write_text('kind = "book"\nopening = "4444"\n')
+    assert spec_from_toml(path) == BookJob(opening="4444")
+    with pytest.raises(SpecError, match="kind: expected one of book, got 'cook'"):
+        spec_from_fields({"kind": "cook"})
+
+
+def test_units_take_the_time_they_should_and_small_jobs_are_shared_out() -> None:
+    assert unit_size(BookJob(), 4_200_899) == 10_000
+    assert unit_size(BookJob(), 4_200_899) * seconds_per_position(12) == pytest.approx(45)
+    assert 4_200_899 / unit_size(BookJob(), 4_200_899) > 400
+    assert unit_size(BookJob(opening="444444"), 2519) == 40
+    assert unit_size(BookJob(opening="44444422"), 279) == 32
+    assert unit_size(BookJob(ply=8), 77_715) < 1000
+    assert unit_size(BookJob(unit_size=7), 100) == 7
+
+
+def test_the_plan_covers_every_position_once_in_the_order_of_locality(
+    tiny: BookJob, tmp_path: Path
+) -> None:
+    store = RunStore.open(str(tmp_path), tiny.run_id)
+    plan = make_plan(tiny, store)
+    assert plan == make_plan(tiny, store)
+    keys = np.concatenate([store.read_input(unit)["keys"] for unit in plan.units])
+    np.testing.assert_array_equal(np.sort(keys), enumerate_ply(12, "44444422"))
+    assert plan.items == 279
+    assert len(plan.audited) == 2
+
+
+def test_an_opening_with_nothing_undecided_below_is_refused(tmp_path: Path) -> None:
+    spec = BookJob(opening="1212121", ply=7, derive=())
+    with pytest.raises(SpecError, match="no undecided position with 7 stones follows '1212121'"):
+        make_plan(spec, RunStore.open(str(tmp_path), spec.run_id))
+
+
+@pytest.mark.parametrize("distances", [True, False])
+def test_a_unit_result_holds_sorted_keys_and_exact_scores(
+    tmp_path: Path, *, distances: bool
+) -> None:
+    spec = BookJob(opening="44444422", distances=distances)
+    store = RunStore.open(str(tmp_path), spec.run_id)
+    unit = make_plan(spec, store).units[3]
+    worker = BookWorker(spec, store, "w", threads=1, table_mb=8)
+    receipt = worker.run(unit)
+    arrays, stored = store.read_unit(unit)
+    assert stored == receipt
+    assert receipt.counters["nodes"] > 0
+    keys = arrays["keys"]
+    np.testing.assert_array_equal(keys, np.sort(store.read_input(unit)["keys"]))
+    expected = Solver(table=Table(8)).score_many(keys)
+    np.testing.assert_array_equal(arrays["scores"], expected if distances else np.sign(expected))
+    assert worker.audit(unit) == receipt.digest
+
+
+def test_a_unit_comes_out_the_same_whatever_the_table_has_seen(
+    tiny: BookJob, tmp_path: Path
+) -> None:
+    store = RunStore.open(str(tmp_path), tiny.run_id)
+    plan = make_plan(tiny, store)
+    forwards = BookWorker(tiny, store, "a", threads=2, table_mb=8)
+    backwards = BookWorker(tiny, store, "b", threads=1, table_mb=2)
+    digests = [forwards.run(unit).digest for unit in plan.units]
+    assert [backwards.run(unit).digest for unit in plan.units[::-1]][::-1] == digests
+
+
+def test_a_run_makes_books_that_agree_with_the_published_one(
+    tmp_path: Path,
+    run_in_process: RunHere,
+    artifacts_of: ArtifactsOf,
+    published: Callable[[str], Path],
+    tiny: BookJob,
+) -> None:
+    path = published("12ply-dist")
+    spec = with_reference(tiny, path, "12ply-dist")
+    store = RunStore.open(str(tmp_path), spec.run_id)
+    store.files.write("input/reference", path.read_bytes())
+    result = run_in_process(spec, str(tmp_path))
+    assert result.complete
+    checks = {check["name"]: check for check in result.stages["validate"]["12"]["checks"]}
+    against = next(check for name, check in checks.items() if "reference" in name)
+    assert against["compared"] == 279
+    assert against["ok"]
+    names = set(artifacts_of(str(tmp_path), spec.run_id))
+    assert "connect4-12ply-dist-after-44444422.plymill" in names
+
+
+def test_two_runs_make_the_same_bytes_with_other_workers(
+    tmp_path: Path, run_in_process: RunHere, artifacts_of: ArtifactsOf, tiny: BookJob
+) -> None:
+    one, other = str(tmp_path / "one"), str(tmp_path / "other")
+    run_in_process(tiny, one)
+    run_in_process(tiny, other, {"a": 2, "b": 1, "c": 3})
+    assert artifacts_of(one, tiny.run_id) == artifacts_of(other, tiny.run_id)
+
+
+def test_a_wrong_score_in_a_sound_file_is_caught_by_the_validation(
+    tmp_path: Path, run_in_process: RunHere, tiny: BookJob
+) -> None:
+    spec = BookJob(opening=tiny.opening, audit_fraction=0, validate_sample=279)
+    run_in_process(spec, str(tmp_path))
+    store = RunStore.open(str(tmp_path), spec.run_id)
+    plan = store.read_plan()
+    assert plan is not None
+    arrays, receipt = store.read_unit(plan.units[0])
+    scores = arrays["scores"].copy()
+    scores[0] = 1 if scores[0] != 1 else 2
+    wrong = {"keys": arrays["keys"], "scores": scores}
+    store.write_unit(plan.units[0], wrong, replace(receipt, digest=arrays_digest(wrong)))
+    for stage in ("merge", "derive", "pack", "validate"):
+        store.files.delete(f"stages/{stage}.json")
+    with pytest.raises(RunFailedError, match="is not sound"):
+        run_in_process(spec, str(tmp_path))
+
+
+class _Tags(html.parser.HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.links += [value or "" for name, value in attrs if name in {"src", "href"}]
+        if tag not in {"meta", "line"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+
+
+def test_the_page_is_whole_and_needs_nothing_else(
+    tmp_path: Path, run_in_process: RunHere, tiny: BookJob
+) -> None:
+    run_in_process(tiny, str(tmp_path))
+    folder = tmp_path / tiny.run_id
+    page = (folder / "report.html").read_text()
+    tags = _Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert tags.links == []
+    assert tags.seen.count("figure") >= 5
+    manifest = json.loads((folder / "artifacts/manifest.json").read_text())
+    for name, entry in manifest["files"].items():
+        assert name in page
+        assert entry["sha256"] in page
+    assert "player 1 wins" in page
+    assert "passed" in page
+
+
+def test_memory_declared_grows_with_table_and_threads() -> None:
+    small = make_job(BookJob(), RunOptions(table_mb=100))
+    assert small.worker_memory(2) > small.worker_memory(1) > 100 * 2**20
+    assert make_job(BookJob(), RunOptions(table_mb=200)).worker_memory(1) > small.worker_memory(1)
