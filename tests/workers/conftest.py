@@ -42,8 +42,8 @@ def tiny() -> BookJob:
 
 @pytest.fixture(scope="session")
 def small() -> BookJob:
-    """2,519 positions in 63 units, a few seconds: long enough to be disturbed."""
-    return BookJob(opening="444444", unit_size=40, audit_fraction=0.05, validate_sample=20)
+    """986 positions in 99 units, a few seconds: long enough to be disturbed."""
+    return BookJob(opening="4444443", unit_size=10, audit_fraction=0.05, validate_sample=20)
 
 
 @pytest.fixture(scope="session")

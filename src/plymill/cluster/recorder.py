@@ -16,7 +16,8 @@ class Recorder:
         store: the run's files.
         clock: seconds since 1970.
         write_every: seconds between two writes.
-        on_progress: called with the progress, twice a second at most and at every change of state.
+        on_progress: called with the progress, as often as it is written but at least twice a
+            second, and at every change of state.
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class Recorder:
         self._store = store
         self._clock = clock
         self._write_every = write_every
+        self._show_every = min(write_every, _SHOW_EVERY)
         self._on_progress = on_progress
         self._events = store.read_events()
         self._written = self._shown = float("-inf")
@@ -40,7 +42,7 @@ class Recorder:
     def report(self, progress: Callable[[], Progress], *, now: bool = False) -> None:
         """Show and write the progress if it is time, or in any case if ``now``."""
         time = self._clock()
-        show = now or time - self._shown >= _SHOW_EVERY
+        show = now or time - self._shown >= self._show_every
         write = now or time - self._written >= self._write_every
         if not (show or write):
             return

@@ -1,0 +1,309 @@
+"""Real Ray: processes are killed at work, and the artefacts come out byte for byte the same."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+import ray
+from moto.server import ThreadedMotoServer
+from ray.cluster_utils import Cluster
+
+from plymill.cluster import Progress, RunInterruptedError, RunOptions, RunStore, load_run
+from plymill.workers import BookJob, resume_run, run_job
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+Artifacts = dict[str, bytes]
+ArtifactsOf = Callable[[str, str], Artifacts]
+
+OPTIONS = RunOptions(table_mb=16, report_every=0.05)
+# A killed raylet is noticed after two seconds instead of twenty.
+HEALTH = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 500,
+    "health_check_timeout_ms": 500,
+    "health_check_failure_threshold": 3,
+}
+NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """An S3 server whose address and credentials are in the environment of all Ray processes."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        boto3.client("s3").create_bucket(Bucket="books")
+        yield "s3://books/runs"
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(s3: str) -> Iterator[Cluster]:
+    """A head and a second node, one processor each, and this process connected to them."""
+    del s3
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={**NODE, "_system_config": HEALTH, "include_dashboard": False},
+    )
+    cluster.add_node(**NODE)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def events(url: str, run_id: str, name: str) -> list[dict[str, Any]]:
+    return [line for line in RunStore.open(url, run_id).read_events() if line["event"] == name]
+
+
+def once(condition: Callable[[Progress], bool], act: Callable[[Progress], None]) -> Any:
+    """A progress callback that acts the first time that the condition holds."""
+    done: list[bool] = []
+
+    def on_progress(progress: Progress) -> None:
+        if not done and condition(progress):
+            done.append(True)
+            act(progress)
+
+    return on_progress
+
+
+def running(pid: int) -> bool:
+    """Whether the process is there and not merely waiting to be reaped."""
+    state = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    return bool(state) and not state.startswith("Z")
+
+
+def wait_until_gone(pids: list[int], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while left := [pid for pid in pids if running(pid)]:
+        assert time.monotonic() < deadline, f"processes {left} are still there"
+        time.sleep(0.1)
+
+
+def at_work(progress: Progress) -> bool:
+    """Two workers have finished something, and are far from the end."""
+    return (
+        len(progress.workers) >= 2
+        and all(worker.units and worker.in_flight for worker in progress.workers)
+        and 8 <= progress.units_done < progress.units_total // 2
+    )
+
+
+def test_a_worker_that_is_killed_is_replaced_and_the_books_are_the_same(
+    cluster: Cluster,
+    tmp_path: Path,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
+) -> None:
+    del cluster
+    killed: list[Any] = []
+
+    def kill(progress: Progress) -> None:
+        victim = progress.workers[0]
+        os.kill(victim.pid, signal.SIGKILL)
+        killed.append(victim)
+
+    url = str(tmp_path)
+    result = run_job(small, url, options=OPTIONS, on_progress=once(at_work, kill))
+    assert result.complete
+    (victim,) = killed
+    assert not running(victim.pid)
+    (lost,) = events(url, small.run_id, "worker lost")
+    assert (lost["worker"], lost["node"]) == (victim.name, victim.node)
+    assert lost["cause"] == "its process died"
+    joined = events(url, small.run_id, "worker joined")
+    assert len(joined) == 3
+    assert joined[2]["node"] == victim.node
+    assert joined[2]["pid"] != victim.pid
+    requeued = {line["unit"] for line in events(url, small.run_id, "requeued")}
+    assert 0 < len(requeued) <= 2, "only what was in flight is done again"
+    assert artifacts_of(url, small.run_id) == undisturbed
+
+
+def test_a_raylet_that_is_killed_costs_its_node_and_a_new_node_is_used(
+    cluster: Cluster,
+    tmp_path: Path,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
+) -> None:
+    (second,) = cluster.worker_nodes
+    raylet = second.all_processes["raylet"][0].process.pid
+    added: list[Any] = []
+
+    def kill(progress: Progress) -> None:
+        os.kill(raylet, signal.SIGKILL)
+        added.append(cluster.add_node(**NODE))
+
+    url = str(tmp_path)
+    result = run_job(small, url, options=OPTIONS, on_progress=once(at_work, kill))
+    cluster.remove_node(second, allow_graceful=False)
+    assert result.complete
+    assert second.node_id in {line["node"] for line in events(url, small.run_id, "node lost")}
+    joined = {line["node"] for line in events(url, small.run_id, "worker joined")}
+    assert joined == {cluster.head_node.node_id, second.node_id, added[0].node_id}
+    units = load_run(url, small.run_id).provenance
+    assert units is not None
+    assert any(unit["worker"].startswith(added[0].node_id[:8]) for unit in units["units"]), (
+        "the node that joined has solved something"
+    )
+    assert artifacts_of(url, small.run_id) == undisturbed
+
+
+DRIVER = """
+import sys
+from plymill.cluster import RunInterruptedError, RunOptions
+from plymill.workers import resume_run
+run_id, url, address = sys.argv[1:]
+try:
+    options = RunOptions(threads=2, table_mb=16, report_every=0.05)
+    resume_run(run_id, url, address=address or None, options=options)
+except RunInterruptedError as error:
+    print(error)
+    sys.exit(130)
+"""
+
+
+def start_driver(spec: BookJob, url: str, address: str = "") -> subprocess.Popen[str]:
+    """Another process that runs the job; returns once some of its units are finished."""
+    store = RunStore.open(url, spec.run_id)
+    store.write_spec(spec)
+    driver = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, spec.run_id, url, address],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(store.finished_units()) < 5:
+        assert driver.poll() is None, "the driver has ended early"
+        assert time.monotonic() < deadline, "the driver does not come to work"
+        time.sleep(0.02)
+    return driver
+
+
+def workers_of(url: str, run_id: str) -> list[int]:
+    """The processes of the workers, as the progress on the store names them."""
+    deadline = time.monotonic() + 30
+    while True:
+        progress = load_run(url, run_id).progress
+        if progress is not None and progress.workers:
+            return [worker.pid for worker in progress.workers]
+        assert time.monotonic() < deadline, "no worker is reported"
+        time.sleep(0.05)
+
+
+def stamps(url: str, run_id: str) -> dict[str, int]:
+    folder = Path(url, run_id, "units")
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("*.zst")}
+
+
+def assert_kept(before: dict[str, int], after: dict[str, int], total: int) -> None:
+    assert 5 <= len(before) < total
+    assert {name: after[name] for name in before} == before, "what was finished is not touched"
+    assert len(after) == total
+
+
+def test_a_driver_that_is_killed_is_started_again_and_solves_nothing_twice(
+    cluster: Cluster,
+    tmp_path: Path,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
+) -> None:
+    url = str(tmp_path)
+    driver = start_driver(small, url, cluster.address)
+    os.kill(driver.pid, signal.SIGKILL)
+    assert driver.wait() == -signal.SIGKILL
+    # Ray ends the actors of a driver that is gone; what they finish until then counts.
+    wait_until_gone(workers_of(url, small.run_id))
+    before = stamps(url, small.run_id)
+    result = resume_run(small.run_id, url, options=OPTIONS)
+    assert result.complete
+    assert_kept(before, stamps(url, small.run_id), result.progress.units_total)
+    assert artifacts_of(url, small.run_id) == undisturbed
+
+
+def test_ctrl_c_ends_a_local_run_with_130_and_a_word_how_to_go_on(
+    tmp_path: Path,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
+    cluster: Cluster,
+) -> None:
+    url = str(tmp_path)
+    driver = start_driver(small, url)
+    workers = workers_of(url, small.run_id)
+    os.killpg(driver.pid, signal.SIGINT)
+    said, _ = driver.communicate(timeout=60)
+    assert driver.returncode == 130
+    assert "run the same command again to go on" in said
+    wait_until_gone(workers)
+    info = load_run(url, small.run_id)
+    assert info.state == "interrupted"
+    before = stamps(url, small.run_id)
+    result = resume_run(small.run_id, url, options=OPTIONS)
+    assert_kept(before, stamps(url, small.run_id), result.progress.units_total)
+    assert artifacts_of(url, small.run_id) == undisturbed
+
+
+def test_damaged_unit_files_are_found_and_only_they_are_solved_again(
+    cluster: Cluster,
+    tmp_path: Path,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
+) -> None:
+    del cluster
+    url = str(tmp_path)
+
+    def stop(progress: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(RunInterruptedError):
+        run_job(small, url, options=OPTIONS, on_progress=once(at_work, stop))
+    folder = tmp_path / small.run_id / "units"
+    before = stamps(url, small.run_id)
+    first, second, third, fourth = sorted(before)[:4]
+    (folder / first).write_bytes((folder / first).read_bytes()[:100])
+    flipped = bytearray((folder / second).read_bytes())
+    flipped[len(flipped) // 2] ^= 4
+    (folder / second).write_bytes(bytes(flipped))
+    (folder / third).write_bytes((folder / fourth).read_bytes())
+    result = run_job(small, url, options=OPTIONS)
+    after = stamps(url, small.run_id)
+    kept = {name: stamp for name, stamp in before.items() if name not in {first, second, third}}
+    assert_kept(kept, after, result.progress.units_total)
+    faults = [line["message"] for line in events(url, small.run_id, "damaged file")]
+    assert len(faults) == 3
+    assert "cut short or altered" in faults[0]
+    assert "cut short or altered" in faults[1]
+    assert "belongs to unit" in faults[2]
+    assert artifacts_of(url, small.run_id) == undisturbed
+
+
+def test_a_whole_run_on_s3_makes_the_same_books(
+    cluster: Cluster, s3: str, small: BookJob, undisturbed: Artifacts, artifacts_of: ArtifactsOf
+) -> None:
+    del cluster
+    result = run_job(small, s3, options=OPTIONS)
+    assert result.complete
+    assert artifacts_of(s3, small.run_id) == undisturbed
