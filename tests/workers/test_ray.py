@@ -15,8 +15,21 @@ import ray
 from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
-from plymill.cluster import Progress, RunInterruptedError, RunOptions, RunStore, load_run
-from plymill.workers import BookJob, resume_run, run_job
+from plymill.cluster import (
+    ClusterError,
+    Coordinator,
+    Progress,
+    Receipt,
+    RunInterruptedError,
+    RunOptions,
+    RunStore,
+    Unit,
+    load_run,
+)
+from plymill.cluster.ray_executor import RayExecutor
+from plymill.workers import BookJob, BookRun, resume_run, run_job
+from plymill.workers.actor import UnitActor
+from plymill.workers.book_worker import BookWorker
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -298,6 +311,95 @@ def test_damaged_unit_files_are_found_and_only_they_are_solved_again(
     assert "cut short or altered" in faults[1]
     assert "belongs to unit" in faults[2]
     assert artifacts_of(url, small.run_id) == undisturbed
+
+
+class FailingWorker(BookWorker):
+    def run(self, unit: Unit) -> Receipt:
+        if unit.index == 3:
+            raise ValueError("no good")
+        return super().run(unit)
+
+
+class FailingRun(BookRun):
+    """One of its units always raises."""
+
+    def make_worker(self, store: RunStore, name: str, threads: int) -> BookWorker:
+        return FailingWorker(self.spec, store, name, threads=threads, table_mb=16)
+
+
+def test_a_unit_that_raises_is_quarantined_after_three_attempts_and_the_rest_is_kept(
+    cluster: Cluster, tmp_path: Path, tiny: BookJob
+) -> None:
+    del cluster
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    job = FailingRun(tiny, OPTIONS)
+    store = RunStore.open(str(tmp_path), tiny.run_id)
+    executor = RayExecutor(job, store, UnitActor, threads=None)
+    result = Coordinator(job, store, executor, options=OPTIONS).run()
+    assert not result.complete
+    assert result.quarantined == {
+        "00003": "it failed 3 times, the last time with: ValueError: no good"
+    }
+    assert result.progress.unit_map == "dddqddddd"
+    assert len(events(str(tmp_path), tiny.run_id, "requeued")) == 2
+    mended = run_job(tiny, str(tmp_path), options=OPTIONS)
+    assert mended.complete
+    assert mended.progress.items_resumed == 279 - 32
+
+
+def test_a_table_too_big_for_every_node_is_refused_in_one_sentence(
+    cluster: Cluster, tmp_path: Path, tiny: BookJob
+) -> None:
+    del cluster
+    with pytest.raises(ClusterError, match=r"offers \d+ MB of memory, but .* smaller table"):
+        run_job(tiny, str(tmp_path), options=RunOptions(table_mb=10_000_000))
+
+
+STRANGER = """
+import os, subprocess, sys
+from plymill.cluster.ray_session import ray_session
+with ray_session(None, threads=1):
+    import ray
+    address = ray.get_runtime_context().gcs_address
+    assert ray.get(ray.remote(lambda: 7).remote()) == 7
+    stranger = "import ray; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+    told = subprocess.run([sys.executable, "-c", "import sys; " + stranger, address],
+                          env=clean | {"RAY_AUTH_MODE": "disabled"}, capture_output=True, text=True)
+    assert told.returncode != 0
+    assert "authentication" in told.stderr.lower(), told.stderr
+    print("refused")
+"""
+
+
+def test_a_local_ray_refuses_whoever_has_not_its_token(tmp_path: Path) -> None:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+    done = subprocess.run(
+        [sys.executable, "-c", STRANGER],
+        env=clean | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stdout.strip() == "refused", done.stderr
+    assert not (tmp_path / ".ray" / "auth_token").exists(), "the token is not kept on the disk"
+
+
+def test_a_cluster_that_is_not_there_is_explained(tmp_path: Path, tiny: BookJob) -> None:
+    script = (
+        "import sys; from plymill.cluster import ClusterError; from plymill.workers import *\n"
+        "try: run_job(BookJob(opening='44444422'), sys.argv[1], address='127.0.0.1:1')\n"
+        "except ClusterError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert "Cannot reach the Ray cluster at '127.0.0.1:1'" in done.stdout, done.stderr
 
 
 def test_a_whole_run_on_s3_makes_the_same_books(

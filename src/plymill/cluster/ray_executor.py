@@ -35,6 +35,7 @@ from plymill.errors import PlymillError
 
 _WATCH_NODES_EVERY = 1.0
 _MB = 2**20
+_GIST_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class RayExecutor:
             raise
         except re.RayError as error:
             raise RunFailedError(
-                f"The task '{function.__name__}' was lost again and again: {_first_line(error)}"
+                f"The task '{function.__name__}' was lost again and again: {_gist(error)}"
             ) from error
 
     # --- workers ----------------------------------------------------------------------------------
@@ -163,9 +164,9 @@ class RayExecutor:
 
     def _lost(self, worker: str, error: re.RayError) -> e.WorkerLost:
         node = self._actors[worker].node
-        cause = _cause(error, node_alive=node in _live_nodes())
+        cause = loss_cause(error, node_alive=node in _live_nodes())
         self.retire(worker)
-        return e.WorkerLost(worker, node, cause, _first_line(error))
+        return e.WorkerLost(worker, node, cause, _gist(error))
 
     # --- nodes ------------------------------------------------------------------------------------
 
@@ -207,7 +208,8 @@ def _live_nodes() -> dict[str, dict[str, float]]:
     return {n["NodeID"]: n["Resources"] for n in nodes if n["Alive"]}
 
 
-def _cause(error: re.RayError, *, node_alive: bool) -> e.LossCause:
+def loss_cause(error: re.RayError, *, node_alive: bool) -> e.LossCause:
+    """Why a worker is gone, from what ``ray.get`` raised and whether its node still lives."""
     match error:
         case re.OutOfMemoryError():
             return e.LossCause.OUT_OF_MEMORY
@@ -223,5 +225,9 @@ def _cause(error: re.RayError, *, node_alive: bool) -> e.LossCause:
             return e.LossCause.CRASHED
 
 
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), "")
+def _gist(error: re.RayError) -> str:
+    """The line of Ray's message that says most: of a dead actor the last, of others the first."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if not lines:
+        return type(error).__name__
+    return lines[-1 if isinstance(error, re.RayActorError) else 0][:_GIST_LENGTH]

@@ -8,6 +8,7 @@ only, through their environment. A cluster that it joins is reached with the tok
 import logging
 import os
 import secrets
+import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,9 @@ from contextlib import contextmanager
 from plymill.cluster.errors import ClusterError
 
 OBJECT_STORE_BYTES = 100 * 2**20  # plans, receipts and arguments: everything big goes to the store
+
+
+_KNOCK_SECONDS = 10.0
 
 
 def processors() -> int:
@@ -51,14 +55,22 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
                 logging_level=logging.ERROR,
             )
         else:
+            _knock(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         where = f"reach the Ray cluster at '{address}'" if address else "start Ray on this machine"
         raise ClusterError(f"Cannot {where}: {str(error).splitlines()[0]}") from error
     try:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Fail within seconds where nobody listens; Ray itself tries for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=_KNOCK_SECONDS).close()
 
 
 def _protect() -> None:
