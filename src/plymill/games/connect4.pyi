@@ -4,7 +4,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-
 WIDTH: int
 HEIGHT: int
 SQUARES: int

@@ -6,7 +6,7 @@ key* is the smaller of its own key and its mirror image's.
 """
 
 cimport cython
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint64_t
 
 from plymill.games cimport bitboard as bb
 

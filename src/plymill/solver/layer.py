@@ -9,6 +9,7 @@ import numpy.typing as npt
 from plymill.errors import SolverError
 from plymill.games import connect4
 from plymill.games.connect4 import HEIGHT, SQUARES, WIDTH, Position
+from plymill.games.layers import children
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
 
@@ -48,7 +49,7 @@ def enumerate_ply(
         )
     keys = np.array([start.key if mirrored else start.canonical_key], dtype=np.uint64)
     for _ in range(start.ply, n):
-        keys = _next_layer(keys[~connect4.decided(keys)], fold=not mirrored)
+        keys = children(keys[~connect4.decided(keys)], fold=not mirrored)
     if not decided:
         keys = keys[~connect4.decided(keys)]
     if not immediate_wins:
@@ -56,20 +57,6 @@ def enumerate_ply(
         over = connect4.decided(keys) if decided else False
         keys = keys[~connect4.immediate_wins(keys) | over]
     return keys
-
-
-def _next_layer(keys: Keys, *, fold: bool) -> Keys:
-    """All positions one stone further, folded to canonical keys if asked for."""
-    parts = []
-    for column in range(1, WIDTH + 1):
-        children = connect4.play_all(keys, column)
-        children = children[children != 0]
-        parts.append(connect4.canonical_keys(children) if fold else children)
-    layer = np.concatenate(parts)
-    parts.clear()
-    # Not np.unique: its hash table is some forty times slower here than a vectorised sort.
-    layer.sort()
-    return layer[np.append(True, layer[1:] != layer[:-1])]
 
 
 def locality_order(keys: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -11,6 +11,7 @@ cdef extern from "lookahead.h" nogil:
         uint16_t* order
 
     bint pm_look_ahead(
-        uint64_t own, uint64_t mask, uint64_t playable, uint64_t moves, uint64_t own_wins, pm_children* children
+        uint64_t own, uint64_t mask, uint64_t playable, uint64_t moves, uint64_t own_wins,
+        pm_children* children
     ) noexcept
     int pm_next_column(uint16_t* order) noexcept

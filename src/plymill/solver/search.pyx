@@ -15,8 +15,7 @@ A search has two parts:
 * *shallow* nodes are plain recursion, with a small private table that stays in the cache.
 """
 
-from libc.stdint cimport int8_t, uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdint cimport int8_t, uint64_t
 from libc.string cimport memset
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -28,16 +27,18 @@ from plymill.games.bitboard cimport (
 from plymill.solver.bounds cimport UNDECIDED, Moves, Node, column_of, settle
 from plymill.solver.lookahead cimport pm_children, pm_look_ahead, pm_next_column
 from plymill.solver.table cimport (
-    PM_TAG_SHIFT, PM_WAYS, Table, pm_entry, pm_hash, pm_load, pm_lower, pm_pages, pm_pages_free,
-    pm_prefetch, pm_probe, pm_replace, pm_store, pm_upper,
+    PM_TAG_SHIFT, PM_WAYS, Table, pm_entry, pm_hash, pm_lower, pm_pages, pm_pages_free, pm_prefetch,
+    pm_probe, pm_replace, pm_upper,
 )
 
 import numpy as np
 
 cdef enum:
     DEEP = 12             # empty squares from which on a node belongs to the shared table
+    PEEK = 16             # empty squares from which on a node looks at its children's entries
     SHALLOWEST = 7        # with fewer empty squares a look-up costs more than the search
     SMALL_BITS = 17       # log2 of the private table's entries: 1 MiB
+    SMALL_TAG_BITS = PM_KEY_BITS - SMALL_BITS
     MAX_LANES = 8
     TURN = 1 << 14        # switches between two looks for signals: some tens of milliseconds
     INFINITE = 100
@@ -98,9 +99,13 @@ cdef int shallow(
     cdef Node node
     cdef Moves found
     cdef pm_children children
-    cdef uint64_t move, hash = 0, entry, nodes_before = core.nodes
-    cdef uint64_t* place = NULL
+    cdef uint64_t hash = pm_hash(own + mask)
+    cdef uint64_t* place = core.small + (hash >> SMALL_TAG_BITS)
+    cdef uint64_t move, entry, nodes_before = core.nodes
     cdef int value, column, best = -INFINITE
+    cdef bint remember = left >= SHALLOWEST
+    if remember:
+        pm_prefetch(place)  # needed, if at all, after all that follows up to the look-up
     core.nodes += 1
     node.own = own
     node.mask = mask
@@ -116,10 +121,9 @@ cdef int shallow(
     found.upper = min(found.upper, (left - 3) // 2)  # no win with the next stone but one
     if alpha >= found.upper:
         return found.upper
-    if left >= SHALLOWEST and found.moves & (found.moves - 1):
-        hash = pm_hash(own + mask)
-        place = core.small + (hash >> (PM_KEY_BITS - SMALL_BITS))
-        hash &= (<uint64_t>1 << (PM_KEY_BITS - SMALL_BITS)) - 1
+    remember = remember and found.moves & (found.moves - 1)
+    if remember:
+        hash &= (<uint64_t>1 << SMALL_TAG_BITS) - 1
         entry = place[0]
         if entry >> PM_TAG_SHIFT == hash and entry:
             found.lower = max(found.lower, pm_lower(entry))
@@ -141,7 +145,7 @@ cdef int shallow(
         found.lower = best = min(max(found.lower, best), found.upper)
     else:
         found.upper = best = max(min(found.upper, best), found.lower)
-    if place is not NULL:
+    if remember:
         place[0] = pm_entry(hash, found.lower, found.upper, core.nodes - nodes_before)
     return best
 
@@ -158,7 +162,7 @@ cdef int enter(Core* core, Lane* lane, Node node, uint64_t hash, int sign) noexc
     cdef Moves found
     cdef Frame* frame = &lane.frames[lane.depth + 1]
     cdef uint64_t move
-    cdef int value, known
+    cdef int value
     while True:
         core.nodes += 1
         value = settle(&node, &found)
@@ -201,7 +205,7 @@ cdef inline void prefetch_children(Core* core, Frame* frame) noexcept nogil:
     cdef uint64_t moves = frame.moves, move
     cdef uint64_t opponent = frame.node.own ^ frame.node.mask
     cdef int column
-    if frame.node.left <= DEEP:
+    if frame.node.left < PEEK:
         return
     while moves:
         move = moves & (~moves + 1)
@@ -226,7 +230,7 @@ cdef int look_up(Core* core, Frame* frame) noexcept nogil:
             return frame.upper
     frame.nodes_before = core.nodes
     frame.best = -INFINITE
-    if frame.node.left <= DEEP:
+    if frame.node.left < PEEK:
         return UNDECIDED
     return enhanced_cutoff(core, frame)
 
@@ -271,6 +275,7 @@ cdef int next_child(Core* core, Lane* lane, Frame* frame) noexcept nogil:
     """Searches the next child of the top frame: its value for this node, or UNDECIDED if pushed."""
     cdef Node child
     cdef uint64_t move = frame.moves & pm_column(frame.column)
+    cdef uint64_t hash = frame.hashes[frame.column] if frame.node.left >= PEEK else 0
     child.own = frame.node.own ^ frame.node.mask
     child.mask = frame.node.mask | move
     child.own_wins = frame.node.opp_wins & ~move
@@ -281,7 +286,7 @@ cdef int next_child(Core* core, Lane* lane, Frame* frame) noexcept nogil:
         return -shallow(
             core, child.own, child.mask, child.own_wins, child.opp_wins, child.left, child.alpha
         )
-    return enter(core, lane, child, frame.hashes[frame.column], -1)
+    return enter(core, lane, child, hash, -1)
 
 
 cdef bint advance(Core* core, Lane* lane) noexcept nogil:
@@ -420,14 +425,14 @@ cdef class Kernel:
         result = np.empty(keys.shape[0], dtype=np.int8)
         cdef int8_t[::1] scores = result
         cdef Py_ssize_t taken = 0
-        cdef int running = 0, i, turns
+        cdef int running = 0, i, _
         cdef bint busy[MAX_LANES]
         cdef int last = guess
         for i in range(self.lane_count):
             busy[i] = False
         while True:
             with nogil:
-                for turns in range(TURN):
+                for _ in range(TURN):
                     running = 0
                     for i in range(self.lane_count):
                         if busy[i]:

@@ -45,7 +45,7 @@ cdef class Table:
         cdef size_t held = 0, i
         for i in range(sample):
             held += self.entries[i] != 0
-        return held / sample
+        return <double>held / <double>sample
 
     def __repr__(self):
         return f"Table(mb={self.nbytes >> 20})"
