@@ -1,0 +1,55 @@
+"""The composition root: assembles the commands, runs one, and turns its end into an exit code.
+
+Nothing here or at the top of the other modules loads Ray, a compiled part or the job system, so
+that ``plymill --help`` answers at once; each command imports what it needs when it runs.
+"""
+
+from collections.abc import Sequence
+
+from cyclopts import App
+
+from plymill._version import __version__
+from plymill.cli.book import app as book_app
+from plymill.cli.failures import exit_code_of
+from plymill.cli.run import app as run_app
+from plymill.cli.solve import solve
+
+_HELP = "Solve Connect Four openings exactly, on this machine or on a Ray cluster."
+_EPILOGUE = (
+    "Example: plymill book build --opening 444444\n\n"
+    "Results go to standard output, progress to standard error. Exit codes: 0, all is well; 1, a "
+    "run could not be completed or a book is not sound; 2, what was asked for is at fault; 130, "
+    "stopped from the keyboard."
+)
+
+
+def make_app() -> App:
+    """The whole command line."""
+    app = App(
+        name="plymill",
+        help=_HELP,
+        help_epilogue=_EPILOGUE,
+        help_format="plaintext",
+        version=__version__,
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    app.command(book_app)
+    app.command(run_app)
+    app.command(solve, help_epilogue="Example: plymill solve 4453")
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the entry point of ``plymill``.
+
+    Args:
+        arguments: the words after ``plymill``; those of the process if None.
+
+    Returns:
+        The exit code: see ``plymill --help``.
+    """
+    app = make_app()
+    return exit_code_of(
+        lambda: app(arguments, exit_on_error=False, print_error=False, help_on_error=False)
+    )

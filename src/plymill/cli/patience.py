@@ -1,0 +1,39 @@
+"""Telling a person that something takes its time."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from plymill.cli.output import error_console, note
+
+QUIET = 2.0  # seconds before anything is shown
+
+
+@contextmanager
+def patience(text: str, *, quiet: float = QUIET) -> Iterator[None]:
+    """Show ``text`` with a spinner and the time, on standard error, after a while.
+
+    What is inside runs in this thread, so that Ctrl-C reaches it; the spinner has its own.
+    """
+    console = error_console()
+    spinner = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
+    spinner.add_task(text, total=None)
+    start = spinner.start if console.is_terminal else lambda: note(f"{text} ...")
+    timer = Timer(quiet, start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # a spinner that is just starting must be there before it is stopped
+        if console.is_terminal:
+            spinner.stop()

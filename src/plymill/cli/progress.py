@@ -1,0 +1,130 @@
+"""Showing how far a run is: a live display on a terminal, plain lines elsewhere."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from plymill.cli.output import error_console, note
+from plymill.cli.words import duration, plural, rate, time_range
+
+if TYPE_CHECKING:
+    from plymill.cluster import Progress
+
+Watcher = Callable[["Progress"], None]
+
+_LINE_EVERY = 10.0  # seconds between two plain lines
+_BAR_WIDTH = 40
+_WORKERS_SHOWN = 8
+_STAGES = {
+    "merge": "merging the units",
+    "derive": "deriving lower plies",
+    "pack": "packing the layouts",
+    "validate": "validating the books",
+    "": "writing manifest and check sums",
+}
+
+
+@contextmanager
+def watching(console: Console | None = None) -> Iterator[Watcher]:
+    """A callback for ``run_job`` that shows each progress on standard error."""
+    console = console or error_console()
+    if not console.is_terminal:
+        yield PlainLines()
+        return
+    with Live(console=console, refresh_per_second=4, transient=False) as live:
+        yield lambda progress: live.update(display(progress))
+
+
+class PlainLines:
+    """Writes a line when the state changes, and every ten seconds of solving."""
+
+    def __init__(self) -> None:
+        self._state: tuple[str, str] | None = None
+        self._written = 0.0
+
+    def __call__(self, progress: "Progress") -> None:
+        """Show a progress, if it is time."""
+        state = (progress.state, progress.stage)
+        if state == self._state and progress.updated - self._written < _LINE_EVERY:
+            return
+        self._state = state
+        self._written = progress.updated
+        note(line(progress))
+
+
+def line(progress: "Progress") -> str:
+    """A progress in one line."""
+    parts = [f"{progress.run_id}: {phase(progress)}"]
+    if progress.units_total and progress.state == "solving":
+        parts += figures(progress)
+    if progress.message:
+        parts.append(progress.message)
+    return ", ".join(parts)
+
+
+def phase(progress: "Progress") -> str:
+    """What a run is doing, in words."""
+    if progress.state == "planning":
+        return "enumerating positions"
+    if progress.state == "finishing":
+        return _STAGES.get(progress.stage, progress.stage)
+    return progress.state
+
+
+def figures(progress: "Progress") -> list[str]:
+    """Counts, rate, workers and time left, in words."""
+    done = f"{progress.items_done:,} of {progress.items_total:,} {progress.item}"
+    if progress.items_resumed:
+        done += f" ({progress.items_resumed:,} from earlier)"
+    units = f"{progress.units_done:,} of {plural(progress.units_total, 'unit')}"
+    if progress.units_quarantined:
+        units += f" ({progress.units_quarantined:,} quarantined)"
+    return [
+        done,
+        f"{rate(progress.rate)} {progress.item}/s",
+        units,
+        plural(len(progress.workers), "worker"),
+        f"time left {time_range(progress.eta)}",
+    ]
+
+
+def display(progress: "Progress") -> RenderableType:
+    """A progress as a block of lines for a terminal."""
+    spent = duration(progress.updated - progress.started)
+    head = Text.assemble((progress.run_id, "bold"), f"  {phase(progress)}, {spent}")
+    parts: list[RenderableType] = [head]
+    if progress.items_total:
+        bar = ProgressBar(
+            total=progress.items_total, completed=progress.items_done, width=_BAR_WIDTH
+        )
+        share = f" {progress.items_done / progress.items_total:.1%}"
+        row = Table.grid()
+        row.add_row(bar, share)
+        parts.append(row)
+        parts += [Text(f"  {text}") for text in figures(progress)]
+        parts.append(_workers(progress))
+    if progress.message:
+        parts.append(Text(progress.message, style="yellow"))
+    return Group(*parts)
+
+
+def _workers(progress: "Progress") -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    shown = progress.workers[:_WORKERS_SHOWN]
+    for worker in shown:
+        table.add_row(
+            f"  {worker.name}",
+            worker.host,
+            plural(worker.slots, "thread"),
+            plural(worker.units, "unit"),
+            f"{rate(worker.rate * worker.slots)} {progress.item}/s",
+        )
+    if len(progress.workers) > len(shown):
+        table.add_row(f"  and {len(progress.workers) - len(shown)} more")
+    return table

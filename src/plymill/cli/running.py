@@ -1,0 +1,122 @@
+"""What ``book build`` and ``run resume`` share: watching a run, and telling how it ended."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from plymill.cli.failures import FAILED
+from plymill.cli.options import DEFAULT_STORE, Work
+from plymill.cli.output import note, program, say, say_json
+from plymill.cli.sources import shown
+from plymill.cli.words import duration, plural
+
+if TYPE_CHECKING:
+    from plymill.cli.progress import Watcher
+    from plymill.cluster import RunOptions, RunResult
+
+Start = Callable[["RunOptions", "Watcher"], "RunResult"]
+
+
+def carry_out(run_id: str, work: Work, start: Start) -> int:
+    """Start a run, show its progress, and tell what came out.
+
+    Raises:
+        RunInterruptedError: it was stopped; the sentence tells how to go on.
+    """
+    from plymill.cli.progress import watching
+    from plymill.cluster import RunInterruptedError, RunOptions
+
+    options = RunOptions(threads=work.threads, table_mb=work.table_mb)
+    try:
+        with watching() as watcher:
+            result = start(options, watcher)
+    except (KeyboardInterrupt, RunInterruptedError):
+        raise RunInterruptedError(
+            f"Run {run_id} is stopped; what is finished is kept, and "
+            f"'{resume_command(run_id, work.store)}' goes on"
+        ) from None
+    artifacts = _artifacts(result)
+    if work.json:
+        say_json(as_json(result, artifacts))
+    else:
+        _tell(result, artifacts, work.store)
+    if result.complete:
+        return 0
+    units = plural(len(result.quarantined), "unit")
+    note(f"plymill: {units} could not be solved, so that run {run_id} is not complete.")
+    return FAILED
+
+
+def resume_command(run_id: str, store: str) -> str:
+    """The command that goes on with a run."""
+    return f"{program()} run resume {run_id}{store_flag(store)}"
+
+
+def store_flag(store: str) -> str:
+    """The flag that names a store, with a blank before it; nothing for the default."""
+    return "" if store == DEFAULT_STORE else f" --store {store}"
+
+
+def as_json(result: "RunResult", artifacts: list[str]) -> dict[str, Any]:
+    """The end of a run for a program."""
+    progress = result.progress
+    return {
+        "run_id": result.run_id,
+        "url": result.url,
+        "complete": result.complete,
+        "quarantined": dict(result.quarantined),
+        "items": progress.items_done,
+        "items_resumed": progress.items_resumed,
+        "seconds": round(progress.updated - progress.started, 3),
+        "artifacts": artifacts,
+        "stages": dict(result.stages),
+    }
+
+
+def _artifacts(result: "RunResult") -> list[str]:
+    from plymill.cluster import ArrowFiles
+
+    if not result.complete:
+        return []
+    return [f"{result.url}/artifacts/{name}" for name in ArrowFiles(result.url).list("artifacts")]
+
+
+def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
+    progress = result.progress
+    spent = duration(progress.updated - progress.started)
+    before = f", {progress.items_resumed:,} of them earlier" if progress.items_resumed else ""
+    done = f"{progress.items_done:,} {progress.item} solved{before}"
+    say(f"Run {result.run_id}: {done}, {spent}.")
+    for name, reason in result.quarantined.items():
+        say(f"  unit {name} is quarantined: {reason}")
+    if not result.complete:
+        say(f"Running it again tries them again: {resume_command(result.run_id, store)}")
+        return
+    for stage in result.stages.get("validate", {}).values():
+        _tell_checks(stage)
+    say()
+    say(f"Artefacts in {shown(result.url)}/artifacts:")
+    for path in artifacts:
+        say(f"  {path.rpartition('/')[2]}")
+    say(f"Charts and tables: {shown(result.url)}/report.html")
+    say()
+    _tell_question(result, artifacts, store)
+
+
+def _tell_checks(report: Mapping[str, Any]) -> None:
+    for check in report["checks"]:
+        say(f"  {check['verdict']}: {check['name']}, {check['compared']:,} positions compared")
+
+
+def _tell_question(result: "RunResult", artifacts: list[str], store: str) -> None:
+    from plymill.cluster import load_run
+
+    books = [path for path in artifacts if path.endswith(".plymill")]
+    if not books:
+        return
+    if "://" in store:
+        say(f"To fetch them: {program()} run download {result.run_id}{store_flag(store)}")
+        return
+    spec = load_run(store, result.run_id).spec
+    name = f"-{spec['ply']}ply"
+    book = next(path for path in books if name in path)
+    say(f"To ask the book: {program()} book query {shown(book)} {spec['opening'] or '4453'}")

@@ -1,0 +1,98 @@
+"""Finding what the command line names: books, stores, and room for new files."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plymill.cli.failures import UsageError
+from plymill.cli.options import Layout
+
+if TYPE_CHECKING:
+    from plymill.books import Book
+
+_PUBLISHED: dict[Layout, str] = {
+    "8ply": "book_8ply.dat",
+    "12ply": "book_12ply.dat",
+    "12ply-dist": "book_12ply_distances.dat",
+}
+_PACKAGE = "bitbully_databases"
+
+
+def locate(name: str, layout: Layout | None) -> tuple[Path, Layout | None]:
+    """The file and layout of a book: a path, or ``published:LAYOUT``.
+
+    Raises:
+        UsageError: there is no such published book, or its package is not installed.
+    """
+    scheme, mark, wanted = name.partition(":")
+    if scheme != "published" or not mark:
+        return Path(name), layout
+    for published, file in _PUBLISHED.items():
+        if wanted == published:
+            return _assets(name) / file, published
+    raise UsageError(
+        f"There is no published book '{wanted}', expected one of {', '.join(_PUBLISHED)}"
+    )
+
+
+def open_named(name: str, layout: Layout | None) -> "Book":
+    """The book that the command line names.
+
+    Raises:
+        BookFormatError: the file cannot be read or is no such book.
+        UsageError: see `locate`.
+    """
+    from plymill.books import open_book
+
+    return open_book(*locate(name, layout))
+
+
+def require_store(url: str, *, there: bool) -> None:
+    """See that a local store is a folder; the others say themselves what is wrong.
+
+    Args:
+        url: the store.
+        there: whether it has to exist already.
+
+    Raises:
+        UsageError: it is missing, or is not a folder.
+    """
+    folder = Path(url).expanduser()
+    if "://" in url or folder.is_dir() or not (there or folder.exists()):
+        return
+    fault = "is not a folder" if folder.exists() else "does not exist"
+    raise UsageError(f"The store {url} {fault}, expected a folder that holds runs")
+
+
+def require_free(path: Path, *, force: bool) -> None:
+    """See that a new file can be put at ``path``.
+
+    Raises:
+        UsageError: something is there and is not to be replaced, or there is no such folder.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder, expected the name of a file to write")
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already; --force replaces it")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent} to write it to")
+
+
+def shown(path: str | Path) -> str:
+    """A path as short as it can be said from here; URLs stay as they are."""
+    if "://" in str(path):
+        return str(path)
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _assets(name: str) -> Path:
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise UsageError(
+            f"{name} comes with the package bitbully-databases, which is not installed; "
+            "'pip install bitbully-databases' does that"
+        )
+    return Path(spec.origin).parent / "assets"
