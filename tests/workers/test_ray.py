@@ -44,7 +44,7 @@ HEALTH = {
     "health_check_timeout_ms": 500,
     "health_check_failure_threshold": 3,
 }
-NODE = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def cluster(s3: str) -> Iterator[Cluster]:
     ray.init(address=cluster.address, log_to_driver=False)
     yield cluster
     ray.shutdown()
-    cluster.shutdown()
+    cluster.shutdown()  # type: ignore[no-untyped-call]
 
 
 def events(url: str, run_id: str, name: str) -> list[dict[str, Any]]:
@@ -171,8 +171,9 @@ def test_a_raylet_that_is_killed_costs_its_node_and_a_new_node_is_used(
     cluster.remove_node(second, allow_graceful=False)
     assert result.complete
     assert second.node_id in {line["node"] for line in events(url, small.run_id, "node lost")}
+    head: Any = cluster.head_node
     joined = {line["node"] for line in events(url, small.run_id, "worker joined")}
-    assert joined == {cluster.head_node.node_id, second.node_id, added[0].node_id}
+    assert joined == {head.node_id, second.node_id, added[0].node_id}
     units = load_run(url, small.run_id).provenance
     assert units is not None
     assert any(unit["worker"].startswith(added[0].node_id[:8]) for unit in units["units"]), (
@@ -331,7 +332,8 @@ def test_a_unit_that_raises_is_quarantined_after_three_attempts_and_the_rest_is_
     cluster: Cluster, tmp_path: Path, tiny: BookJob
 ) -> None:
     del cluster
-    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    cloudpickle: Any = ray.cloudpickle
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
     job = FailingRun(tiny, OPTIONS)
     store = RunStore.open(str(tmp_path), tiny.run_id)
     executor = RayExecutor(job, store, UnitActor, threads=None)
