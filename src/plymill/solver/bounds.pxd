@@ -150,10 +150,10 @@ cdef inline int odd_threat_in_odd_column(
 
 cdef extern from *:
     """
-    #define pm_trailing_zeros(x) __builtin_ctzll(x)
+    #define pm_lowest_bit(x) __builtin_ctzll(x)
     """
-    int pm_trailing_zeros(uint64_t x) noexcept nogil
+    int lowest_bit "pm_lowest_bit"(uint64_t x) noexcept nogil
 
 
 cdef inline int column_of(uint64_t square) noexcept nogil:
-    return pm_trailing_zeros(square) // PM_STRIDE
+    return lowest_bit(square) // PM_STRIDE
