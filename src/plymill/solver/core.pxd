@@ -6,7 +6,7 @@ search compiles them with its own flags.
 
 from libc.stdint cimport uint64_t
 
-from plymill.games.bitboard cimport PM_KEY_BITS, pm_mirror
+from plymill.games.bitboard cimport PM_KEY_BITS, pm_canonical
 from plymill.solver.bounds cimport Node
 from plymill.solver.lookahead cimport pm_children
 from plymill.solver.table cimport PM_WAYS, pm_hash
@@ -19,6 +19,7 @@ cdef enum:
     SMALL_BITS = 17       # log2 of the private table's entries: 1 MiB
     SMALL_TAG_BITS = PM_KEY_BITS - SMALL_BITS
     MAX_LANES = 8
+    TEAM = 2              # lanes that search one position together: more search too much twice
     INFINITE = 100
 
 cdef struct Frame:
@@ -63,9 +64,7 @@ cdef struct Core:
 
 cdef inline uint64_t deep_hash(uint64_t own, uint64_t mask) noexcept nogil:
     """The hash of the canonical key: mirror images share one entry."""
-    cdef uint64_t key = own + mask
-    cdef uint64_t mirrored = pm_mirror(own) + pm_mirror(mask)
-    return pm_hash(mirrored if mirrored < key else key)
+    return pm_hash(pm_canonical(own + mask))
 
 
 cdef inline uint64_t* bucket(const Core* core, uint64_t hash) noexcept nogil:

@@ -19,7 +19,7 @@ from plymill.games.bitboard cimport (
     PM_BOARD, PM_KEY_BITS, PM_SQUARES, pm_mask, pm_playable, pm_popcount, pm_winning_squares,
 )
 from plymill.solver.bounds cimport UNDECIDED, Node
-from plymill.solver.core cimport DEEP, MAX_LANES, SMALL_BITS, Core, Frame, Lane
+from plymill.solver.core cimport DEEP, MAX_LANES, SMALL_BITS, TEAM, Core, Frame, Lane
 from plymill.solver.deep cimport advance, enter
 from plymill.solver.shallow cimport shallow
 from plymill.solver.table cimport Table, pm_pages, pm_pages_free
@@ -136,7 +136,7 @@ cdef class Kernel:
     def solve(self, const uint64_t[::1] keys, bint outcomes, int guess=0):
         """Scores (or outcomes) of the positions, int8, side to move's view. Releases the GIL.
 
-        Each lane has a position of its own; a single position is searched by all lanes together.
+        Each lane has a position of its own; a single position is searched by several lanes together.
         """
         result = np.empty(keys.shape[0], dtype=np.int8)
         cdef int8_t[::1] scores = result
@@ -180,17 +180,17 @@ cdef class Kernel:
         return running
 
     cdef int solve_together(self, Lane* first) except -1:
-        """MTD(f) on the first lane's position, each null window searched by all lanes."""
-        cdef int i
+        """MTD(f) on the first lane's position, each null window searched by a team of lanes."""
+        cdef int i, team = min(self.lane_count, TEAM)
         cdef bint done
-        for i in range(1, self.lane_count):
+        for i in range(1, team):
             self.lanes[i].own, self.lanes[i].mask = first.own, first.mask
             self.lanes[i].left = first.left
         self.core.team = &self.lanes[0]
-        self.core.team_size = self.lane_count
+        self.core.team_size = team
         while True:
             done = True
-            for i in range(self.lane_count):
+            for i in range(team):
                 self.lanes[i].lower, self.lanes[i].upper = first.lower, first.upper
                 self.lanes[i].guess = first.guess
                 self.lanes[i].depth = -1
@@ -209,7 +209,7 @@ cdef class Kernel:
         """Lets the team search for a while. True when a lane has the value, then in ``first``."""
         cdef int i, _
         for _ in range(TURN):
-            for i in range(self.lane_count):
+            for i in range(self.core.team_size):
                 if advance(&self.core, &self.lanes[i]):
                     first.value = self.lanes[i].value
                     return True
