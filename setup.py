@@ -61,6 +61,8 @@ def extensions() -> list[Extension]:
         for name, flags in VARIANTS.items()
         if SEARCH.exists()
     ]
+    if not plain or not variants:
+        raise SystemExit(f"There are no Cython sources under {PACKAGE}: nothing to compile.")
     return plain + variants
 
 

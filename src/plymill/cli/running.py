@@ -91,8 +91,8 @@ def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
     if not result.complete:
         say(f"Running it again tries them again: {resume_command(result.run_id, store)}")
         return
-    for stage in result.stages.get("validate", {}).values():
-        _tell_checks(stage)
+    for ply, report in result.stages.get("validate", {}).items():
+        _tell_checks(ply, report)
     say()
     say(f"Artefacts in {shown(result.url)}/artifacts:")
     for path in artifacts:
@@ -102,9 +102,10 @@ def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
     _tell_question(result, artifacts, store)
 
 
-def _tell_checks(report: Mapping[str, Any]) -> None:
+def _tell_checks(ply: str, report: Mapping[str, Any]) -> None:
     for check in report["checks"]:
-        say(f"  {check['verdict']}: {check['name']}, {check['compared']:,} positions compared")
+        compared = plural(check["compared"], "position")
+        say(f"  {check['verdict']}: {ply} stones, {check['name']}, {compared} compared")
 
 
 def _tell_question(result: "RunResult", artifacts: list[str], store: str) -> None:

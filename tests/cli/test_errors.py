@@ -1,0 +1,166 @@
+"""Whatever a person can mend is told in one sentence, with exit code 2 and no traceback."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plymill.cli.failures import exit_code_of
+from tests.cli.helpers import TINY, Plymill
+
+Case = tuple[str, str]
+
+CASES: dict[str, Case] = {
+    "unknown command": ("book biuld", 'Unknown command "biuld"'),
+    "unknown flag": ("solve 44 --fast", "Unknown option: --fast."),
+    "one word too many": ("solve 44 55", "There is no place for '55' after 'plymill solve'"),
+    "missing argument": ("book query", "BOOK"),
+    "no number": ("book build --ply many", 'unable to convert "many" into int'),
+    "flag without its value": ("book build --ply", "requires an argument"),
+    "unknown layout": ("book info x --layout 9ply", 'Invalid value "9ply" for --layout'),
+    "no threads": ("book build --threads 0", "--threads"),
+    "a column that is none": ("solve 448", "move 3 of '448' is '8', expected a column from 1 to 7"),
+    "a full column": ("solve 4444444", "move 7 of '4444444' is in column 4, which is full"),
+    "a move after the end": ("solve 12121213", "move 8 of '12121213'"),
+    "a ply that is none": ("book build --ply 43", "ply"),
+    "an illegal opening": ("book build --opening 49", "'49'"),
+    "an opening longer than the ply": (
+        "book build --ply 2 --opening 4444",
+        "the opening '4444' has 4 moves, more than the ply 2",
+    ),
+    "a derived ply that is not lower": ("book build --derive 12", "expected plies from 0 to 11"),
+    "a share that is none": ("book build --audit 2", "audit_fraction"),
+    "a book that is not there": ("book query {tmp}/none 44", "none: No such file or directory"),
+    "a folder for a book": ("book info {tmp}", "cannot read {tmp}: Is a directory"),
+    "a file that is no book": ("book info {tmp}/text", "does not begin like a plymill book"),
+    "a text file as a published book": ("book info {tmp}/text --layout 8ply", "{tmp}/text"),
+    "a plymill book as a published one": (
+        "book info {book} --layout 8ply",
+        "is a plymill book and not of the 8ply layout",
+    ),
+    "an unknown published book": ("book info published:9ply", "There is no published book '9ply'"),
+    "a spec that is not there": (
+        "book build --spec {tmp}/none.toml",
+        "{tmp}/none.toml: cannot read the job file: No such file or directory.",
+    ),
+    "a spec that is no TOML": ("book build --spec {tmp}/text", "expected a TOML file"),
+    "a spec with an unknown field": ("book build --spec {tmp}/odd.toml", "no field 'plies'"),
+    "a spec with a wrong type": ("book build --spec {tmp}/type.toml", "ply"),
+    "a spec of another kind": ("book build --spec {tmp}/kind.toml", "kind"),
+    "a reference that is not there": ("book build --against {tmp}/none", "{tmp}/none"),
+    "a store that is a file": (
+        "book build --store {tmp}/text",
+        "The store {tmp}/text is not a folder, expected a folder that holds runs",
+    ),
+    "a store that is not there": ("run list --store {tmp}/none", "{tmp}/none does not exist"),
+    "a store of an unknown scheme": ("run list --store ftp://host/x", "ftp://host/x"),
+    "a store without a bucket": ("run list --store s3://", "s3://"),
+    "a run that is not there": ("run show book-0 --store {tmp}", "There is no run 'book-0' in"),
+    "a run to resume that is not there": ("run resume book-0 --store {tmp}", "no run 'book-0'"),
+    "a run to download that is not there": ("run download book-0 --store {tmp}", "no run 'book-0'"),
+    "a ply to derive that is not lower": ("book derive {book} 12 {tmp}/new", "12"),
+    "an output folder that is not there": (
+        "book convert {book} {tmp}/none/new",
+        "there is no folder {tmp}/none to write it to",
+    ),
+    "a folder as output": ("book convert {book} {tmp}", "{tmp} is a folder"),
+    "a layout that cannot hold the book": (
+        "book convert {book} {tmp}/new --to 12ply-dist",
+        "12ply",
+    ),
+    "a UCI file that is not there": ("book verify {book} --uci {tmp}/none", "{tmp}/none"),
+    "a table larger than memory": ("solve 4444 --table-mb 1000000000", "--table-mb"),
+}
+
+
+@pytest.mark.parametrize(("words", "expected"), CASES.values(), ids=CASES.keys())
+def test_a_fault_is_one_sentence_and_exit_code_2(
+    plymill_: Plymill, tmp_path: Path, book: Path, words: str, expected: str
+) -> None:
+    (tmp_path / "text").write_text("not a book, not TOML\n")
+    (tmp_path / "odd.toml").write_text("plies = 12\n")
+    (tmp_path / "type.toml").write_text('ply = "many"\n')
+    (tmp_path / "kind.toml").write_text('kind = "match"\n')
+    places = {"tmp": tmp_path, "book": book}
+    done = plymill_(*words.format(**places).split())
+    assert done.code == 2
+    assert expected.format(**places) in done.err
+    (line,) = done.err.splitlines()
+    assert line.startswith("plymill: ")
+    assert line.endswith((".", "'"))
+    assert "Traceback" not in done.err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_usage_fault_names_the_help_of_its_command(plymill_: Plymill) -> None:
+    assert "See 'plymill book build --help'." in plymill_("book", "build", "--ply", "x").err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "/x/y"), 2, "/x/y: permission denied."),
+        (OSError(errno.ENOSPC, "No space left on device", "/x"), 2, "/x: no space left on device."),
+        (OSError("odd"), 2, "the system reports: odd."),
+        (MemoryError("no 9 MiB"), 2, "no 9 MiB; a smaller table (--table-mb) needs less."),
+        (KeyboardInterrupt(), 130, "Stopped from the keyboard"),
+    ],
+)
+def test_errors_of_the_system_are_told_in_a_sentence(
+    capsys: pytest.CaptureFixture[str], error: BaseException, code: int, sentence: str
+) -> None:
+    def fail() -> int:
+        raise error
+
+    assert exit_code_of(fail) == code
+    assert sentence in capsys.readouterr().err
+
+
+def test_a_fault_of_our_own_keeps_its_traceback() -> None:
+    def fail() -> int:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        exit_code_of(fail)
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_store_that_may_not_be_written_is_told(plymill_: Plymill, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    done = plymill_("book", "build", *TINY, "--store", tmp_path)
+    assert done.code == 2
+    assert "Permission denied" in done.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_under_standard_output_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = _plymill("solve", "415161", stdout=full.fileno())
+    assert done.returncode == 2
+    assert "no space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_is_not_worth_a_word() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = _plymill("solve", "415161", stdout=write)
+    finally:
+        os.close(write)
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+def _plymill(*words: str, stdout: int) -> subprocess.CompletedProcess[str]:
+    code = "import sys; from plymill.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )

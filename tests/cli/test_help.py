@@ -1,0 +1,67 @@
+"""Help is quick, whole, and shows an example; what only submits or looks loads no solver."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plymill import __version__
+from tests.cli.helpers import Plymill
+
+COMMANDS = [
+    *(f"book {name}" for name in ("build", "derive", "verify", "query", "convert", "info")),
+    *(f"run {name}" for name in ("list", "show", "resume", "download")),
+    "solve",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(plymill_: Plymill, command: str) -> None:
+    shown = plymill_(*command.split(), "--help")
+    assert shown.code == 0
+    assert f"Usage: plymill {command}" in shown.out
+    assert f"Example: plymill {command}" in shown.out
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["book"], ["run"]])
+def test_help_of_groups_lists_their_commands(plymill_: Plymill, words: list[str]) -> None:
+    shown = plymill_(*words)
+    assert shown.code == 0
+    group = [word for word in words if word != "--help"]
+    for command in COMMANDS:
+        first, *rest = command.split()
+        if not group:
+            assert f" {first} " in shown.out
+        elif group == [first]:
+            assert f" {rest[0]} " in shown.out
+
+
+def test_version(plymill_: Plymill) -> None:
+    assert plymill_("--version").out == f"{__version__}\n"
+
+
+def test_help_loads_no_ray_no_arrays_and_no_compiled_part() -> None:
+    loaded = _modules_after(["--help"])
+    assert not loaded & {"ray", "numpy", "pyarrow", "pydantic"}
+    assert not any(name.startswith(("plymill.games", "plymill.solver")) for name in loaded)
+
+
+def test_looking_at_runs_loads_no_ray_and_no_solver(tmp_path: Path) -> None:
+    loaded = _modules_after(["run", "list", "--store", str(tmp_path)])
+    assert "plymill.cluster.runs" in loaded
+    assert "ray" not in loaded
+    for part in ("games", "books", "solver", "workers"):
+        assert f"plymill.{part}" not in loaded
+
+
+def _modules_after(words: list[str]) -> set[str]:
+    """The modules that are loaded once a command has run in a process of its own."""
+    code = (
+        "import sys; from plymill.cli import main; code = main(sys.argv[1:]);"
+        "print('\\n'.join(sys.modules), file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.splitlines())
