@@ -1,14 +1,18 @@
 """What Ray raises, told apart. Needs the package, starts no cluster."""
 
+from typing import Any
+
 import pytest
-from ray import exceptions as re
+from ray import exceptions
 from ray.core.generated.common_pb2 import ActorDiedErrorContext, NodeDeathInfo
 
 from plymill.cluster.events import LossCause
 from plymill.cluster.ray_executor import loss_cause
 
+re: Any = exceptions  # its constructors are not annotated
 
-def died(**context: object) -> re.ActorDiedError:
+
+def died(**context: object) -> Exception:
     return re.ActorDiedError(
         ActorDiedErrorContext(actor_id=b"\0" * 16, error_message="it died", **context)
     )
@@ -31,11 +35,13 @@ NOT_STARTED._actor_init_failed = True
         (re.LocalRayletDiedError(), True, LossCause.NODE_LOST),
         (re.ActorUnavailableError("away", None), True, LossCause.UNREACHABLE),
         (re.ActorUnavailableError("away", None), False, LossCause.NODE_LOST),
+        (re.ActorUnschedulableError("no room"), True, LossCause.NOT_STARTED),
+        (re.ActorUnschedulableError("no node"), False, LossCause.NODE_LOST),
         (re.WorkerCrashedError(), True, LossCause.CRASHED),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else str(value),
 )
 def test_the_cause_of_a_loss_follows_from_error_and_node(
-    error: re.RayError, node_alive: bool, cause: LossCause
+    error: Any, node_alive: bool, cause: LossCause
 ) -> None:
     assert loss_cause(error, node_alive=node_alive) is cause

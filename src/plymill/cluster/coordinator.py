@@ -7,21 +7,19 @@ result is there and sound are finished, the others are not.
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from plymill.cluster import events as e
 from plymill.cluster.errors import RunFailedError, RunInterruptedError, StoreError
 from plymill.cluster.executor import Executor, Report
 from plymill.cluster.job import Job
-from plymill.cluster.plan import Plan
-from plymill.cluster.progress import Meter, Progress, WorkerFigures
+from plymill.cluster.progress import Progress
 from plymill.cluster.recorder import Recorder
+from plymill.cluster.session import Session
 from plymill.cluster.spec import RunOptions
-from plymill.cluster.state import RunState, UnitStatus
 from plymill.cluster.store import AuditRecord, Receipt, RunStore
 from plymill.cluster.tasks import Inventory, prepare, run_stage, seal
-from plymill.errors import PlymillError
 
 _POLL = 0.5
 
@@ -45,28 +43,6 @@ class RunResult:
     quarantined: Mapping[str, str]
     stages: Mapping[str, Any]
     progress: Progress
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What one worker has done in this session."""
-
-    joined: e.WorkerJoined
-    slots: int
-    units: int = 0
-    items: int = 0
-    seconds: float = 0.0
-
-
-@dataclass(slots=True)
-class _Session:
-    """What there is once the plan is known."""
-
-    plan: Plan
-    state: RunState
-    meter: Meter
-    tallies: dict[str, _Tally] = field(default_factory=dict)
-    slots: dict[str, int] = field(default_factory=dict)
 
 
 class Coordinator:
@@ -99,7 +75,7 @@ class Coordinator:
         self._stage = ""
         self._message = ""
         self._phase = "planning"
-        self._session: _Session | None = None
+        self._session: Session | None = None
         every = (options or RunOptions()).report_every
         self._recorder = Recorder(store, clock, every, on_progress)
 
@@ -119,7 +95,7 @@ class Coordinator:
                 f"Run {self._store.run_id} is stopped. What is finished is kept in "
                 f"{self._store.url}; run the same command again to go on."
             ) from None
-        except PlymillError as error:
+        except Exception as error:
             self._end("failed", str(error))
             raise
         finally:
@@ -154,16 +130,14 @@ class Coordinator:
                 self._take(report)
             self._recorder.report(self._progress)
 
-    def _begin(self, inventory: Inventory) -> _Session:
-        plan = inventory.plan
-        session = _Session(plan, RunState(len(plan.units), plan.audited), Meter(plan))
-        session.meter.restore(inventory.receipts)
+    def _begin(self, inventory: Inventory) -> Session:
+        session = Session.begin(inventory, self._clock())
         self._session = session
         self._phase = "solving"
         for fault in inventory.faults:
             self._recorder.event("damaged file", message=fault)
         self._recorder.event(
-            "plan ready", units=len(plan.units), finished_before=len(inventory.receipts)
+            "plan ready", units=len(session.plan.units), finished_before=len(inventory.receipts)
         )
         self._recorder.report(self._progress, now=True)
         return session
@@ -173,32 +147,26 @@ class Coordinator:
         if isinstance(report, e.Warn):
             self._recorder.event("warning", message=report.message)
             return
-        event: e.Event = self._finished(report) if isinstance(report, Receipt) else report
-        self._note(event)
+        event: e.Event
+        if isinstance(report, Receipt):
+            event = session.finished(report, self._clock())
+        else:
+            event = report
+            self._note(event)
         for instruction in session.state.handle(event):
             self._obey(instruction)
-
-    def _finished(self, receipt: Receipt) -> e.UnitDone:
-        session = self._get()
-        if receipt.unit in session.state.in_flight(receipt.worker):
-            session.meter.finished(receipt, self._clock())
-            tally = session.tallies[receipt.worker]
-            tally.units += 1
-            tally.items += session.plan.units[receipt.unit].items
-            tally.seconds += receipt.seconds
-        return e.UnitDone(receipt.worker, receipt.unit, receipt.digest)
 
     def _note(self, event: e.Event) -> None:
         """Keep what the event tells about nodes, workers and audits."""
         session = self._get()
         match event:
             case e.NodeJoined(node, slots):
-                session.slots[node] = slots
+                session.node_joined(event)
                 self._recorder.event("node joined", node=node, slots=slots)
             case e.NodeLost(node):
                 self._recorder.event("node lost", node=node)
             case e.WorkerJoined(worker, node, host, pid):
-                session.tallies[worker] = _Tally(event, session.slots[node])
+                session.worker_joined(event)
                 self._recorder.event("worker joined", worker=worker, node=node, host=host, pid=pid)
             case e.WorkerLost(worker, node, cause, detail):
                 self._recorder.event(
@@ -265,7 +233,7 @@ class Coordinator:
 
     # --- reporting --------------------------------------------------------------------------------
 
-    def _get(self) -> _Session:
+    def _get(self) -> Session:
         assert self._session is not None, "the plan comes first"
         return self._session
 
@@ -288,53 +256,14 @@ class Coordinator:
 
     def _progress(self) -> Progress:
         now = self._clock()
-        common: dict[str, Any] = {
-            "run_id": self._store.run_id,
-            "state": self._phase,
-            "stage": self._stage,
-            "message": self._message,
-            "started": self._started,
-            "updated": now,
-        }
-        if self._session is None:
-            return Progress(**common)
-        plan, state, meter = self._session.plan, self._session.state, self._session.meter
-        workers = self._figures()
-        status = state.status
+        figures = {} if self._session is None else self._session.figures(now)
+        idle = self._phase == "solving" and not figures.get("workers")
         return Progress(
-            **common,
-            item=plan.item,
-            units_total=len(plan.units),
-            units_done=status.count(UnitStatus.DONE),
-            units_in_flight=status.count(UnitStatus.IN_FLIGHT),
-            units_quarantined=status.count(UnitStatus.QUARANTINED),
-            items_total=plan.items,
-            items_done=meter.done,
-            items_resumed=meter.resumed,
-            rate=meter.rate(now, self._started),
-            eta=meter.eta(sum(worker.slots for worker in workers)),
-            workers=workers,
-            unit_map="".join(s.value for s in status),
-            history=meter.history,
-        )
-
-    def _figures(self) -> tuple[WorkerFigures, ...]:
-        session = self._get()
-        return tuple(
-            WorkerFigures(
-                name=name,
-                node=tally.joined.node,
-                host=tally.joined.host,
-                pid=tally.joined.pid,
-                slots=tally.slots,
-                in_flight=tuple(
-                    session.plan.units[unit].name for unit in session.state.in_flight(name)
-                ),
-                units=tally.units,
-                items=tally.items,
-                seconds=tally.seconds,
-                rate=tally.items / tally.seconds if tally.seconds else 0.0,
-            )
-            for name, tally in session.tallies.items()
-            if name in session.state.workers
+            run_id=self._store.run_id,
+            state=self._phase,
+            stage=self._stage,
+            message="waiting for a worker" if idle else self._message,
+            started=self._started,
+            updated=now,
+            **figures,
         )

@@ -76,6 +76,7 @@ class RayExecutor:
 
     def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
         """See `Executor.call`. Ray repeats the task when its node or its process is lost."""
+        _require_room(function.__name__, memory)
         task = ray.remote(function).options(num_cpus=1, memory=memory, max_retries=3)
         try:
             return ray.get(task.remote(*args))
@@ -140,20 +141,20 @@ class RayExecutor:
         ready, _ = ray.wait(refs, num_returns=1, timeout=0 if reports else timeout)
         if ready:
             ready, _ = ray.wait(refs, num_returns=len(refs), timeout=0)
-        for ref in ready:
+        fetched = [(ref, _fetch(ref)) for ref in ready]
+        # Losses last: what a worker finished before it died counts.
+        for ref, value in sorted(fetched, key=lambda pair: isinstance(pair[1], re.RayError)):
             call = self._calls.pop(ref, None)
             if call is not None:
-                reports.append(self._outcome(ref, call))
+                reports.append(self._outcome(call, value))
         return reports
 
-    def _outcome(self, ref: Any, call: _Call) -> Report:
-        try:
-            value = ray.get(ref)
-        except re.RayTaskError as error:
+    def _outcome(self, call: _Call, value: Any) -> Report:
+        if isinstance(value, re.RayTaskError):
             assert call.unit is not None, "the greeting of a worker cannot raise"
-            return unit_failed(call.worker, call.unit, error.cause or error, audit=call.audit)
-        except re.RayError as error:
-            return self._lost(call.worker, error)
+            return unit_failed(call.worker, call.unit, value.cause or value, audit=call.audit)
+        if isinstance(value, re.RayError):
+            return self._lost(call.worker, value)
         if call.unit is None:
             host, pid = value
             return e.WorkerJoined(call.worker, self._actors[call.worker].node, host, pid)
@@ -166,6 +167,8 @@ class RayExecutor:
         node = self._actors[worker].node
         cause = loss_cause(error, node_alive=node in _live_nodes())
         self.retire(worker)
+        if cause is e.LossCause.NODE_LOST:
+            self._slots.pop(node, None)  # if it lives after all, it joins again
         return e.WorkerLost(worker, node, cause, _gist(error))
 
     # --- nodes ------------------------------------------------------------------------------------
@@ -203,6 +206,24 @@ class RayExecutor:
         return [e.NodeJoined(node, slots)]
 
 
+def _require_room(task: str, memory: int) -> None:
+    """Ray would wait for ever for a node that could run the task."""
+    offers = [n.get("memory", 0) for n in _live_nodes().values() if n.get("CPU", 0) >= 1]
+    if max(offers, default=0) < memory:
+        raise ClusterError(
+            f"The task '{task}' needs a node with a processor and {memory // _MB} MB of memory, "
+            f"but the largest offers {int(max(offers, default=0)) // _MB} MB."
+        )
+
+
+def _fetch(ref: Any) -> Any:
+    """The value of a call that has ended, or what it raised."""
+    try:
+        return ray.get(ref)
+    except re.RayError as error:
+        return error
+
+
 def _live_nodes() -> dict[str, dict[str, float]]:
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
     return {n["NodeID"]: n["Resources"] for n in nodes if n["Alive"]}
@@ -210,19 +231,17 @@ def _live_nodes() -> dict[str, dict[str, float]]:
 
 def loss_cause(error: re.RayError, *, node_alive: bool) -> e.LossCause:
     """Why a worker is gone, from what ``ray.get`` raised and whether its node still lives."""
-    match error:
-        case re.OutOfMemoryError():
-            return e.LossCause.OUT_OF_MEMORY
-        case re.NodeDiedError() | re.LocalRayletDiedError():
-            return e.LossCause.NODE_LOST
-        case re.RayActorError() if error.preempted or not node_alive:
-            return e.LossCause.NODE_LOST
-        case re.RayActorError() if error.actor_init_failed:
-            return e.LossCause.NOT_STARTED
-        case re.ActorUnavailableError():
-            return e.LossCause.UNREACHABLE
-        case _:
-            return e.LossCause.CRASHED
+    if isinstance(error, re.OutOfMemoryError):
+        return e.LossCause.OUT_OF_MEMORY
+    node_died = isinstance(error, re.NodeDiedError | re.LocalRayletDiedError)
+    if node_died or not node_alive or getattr(error, "preempted", False):
+        return e.LossCause.NODE_LOST
+    unscheduled = isinstance(error, re.ActorUnschedulableError)
+    if unscheduled or getattr(error, "actor_init_failed", False):
+        return e.LossCause.NOT_STARTED
+    if isinstance(error, re.ActorUnavailableError):
+        return e.LossCause.UNREACHABLE
+    return e.LossCause.CRASHED
 
 
 def _gist(error: re.RayError) -> str:

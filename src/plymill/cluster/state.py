@@ -278,10 +278,10 @@ class RunState:
             self._audits.opinion(event.unit, event.worker, event.digest, self._workers.keys())
         )
         instructions: list[e.Instruction] = []
+        for worker in wrong:  # first of all, so that it stores nothing more
+            instructions += self._retire(worker)
         for worker in wrong:
             instructions += self._undo_all(worker, event.unit)
-        for worker in wrong:
-            instructions += self._retire(worker)
         if any(isinstance(i, e.Retire) for i in instructions):
             instructions += self._abort_if_nobody_is_left(
                 f"Unit {event.unit}, solved again, came out differently at {' and '.join(wrong)}."

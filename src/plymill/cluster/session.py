@@ -1,0 +1,105 @@
+"""One session of a run, from the moment when its plan is known: state, meter, who did what."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from plymill.cluster import events as e
+from plymill.cluster.plan import Plan
+from plymill.cluster.progress import Meter, WorkerFigures
+from plymill.cluster.state import RunState, UnitStatus
+from plymill.cluster.store import Receipt
+from plymill.cluster.tasks import Inventory
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one worker has done in this session."""
+
+    joined: e.WorkerJoined
+    slots: int
+    units: int = 0
+    items: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Session:
+    """What the coordinator knows while units are solved.
+
+    Attributes:
+        plan: the run's units.
+        state: where each of them is.
+        meter: how many items are done, and how fast.
+        since: when solving began, in seconds since 1970.
+    """
+
+    plan: Plan
+    state: RunState
+    meter: Meter
+    since: float
+    _tallies: dict[str, _Tally] = field(default_factory=dict)
+    _slots: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, inventory: Inventory, now: float) -> "Session":
+        """A session that goes on from what the store holds; `RunState.restore` is still to call."""
+        plan = inventory.plan
+        meter = Meter(plan)
+        meter.restore(inventory.receipts)
+        return cls(plan, RunState(len(plan.units), plan.audited), meter, now)
+
+    def node_joined(self, event: e.NodeJoined) -> None:
+        """Remember how many slots a node has."""
+        self._slots[event.node] = event.slots
+
+    def worker_joined(self, event: e.WorkerJoined) -> None:
+        """Begin to count what a worker does."""
+        self._tallies[event.worker] = _Tally(event, self._slots[event.node])
+
+    def finished(self, receipt: Receipt, now: float) -> e.UnitDone:
+        """Count a finished unit, unless the worker was not to do it (any more)."""
+        if receipt.unit in self.state.in_flight(receipt.worker):
+            self.meter.finished(receipt, now)
+            tally = self._tallies[receipt.worker]
+            tally.units += 1
+            tally.items += self.plan.units[receipt.unit].items
+            tally.seconds += receipt.seconds
+        return e.UnitDone(receipt.worker, receipt.unit, receipt.digest)
+
+    def figures(self, now: float) -> dict[str, Any]:
+        """The fields of `Progress` that tell of units, items and workers."""
+        status = self.state.status
+        workers = self._workers()
+        return {
+            "item": self.plan.item,
+            "units_total": len(self.plan.units),
+            "units_done": status.count(UnitStatus.DONE),
+            "units_in_flight": status.count(UnitStatus.IN_FLIGHT),
+            "units_quarantined": status.count(UnitStatus.QUARANTINED),
+            "items_total": self.plan.items,
+            "items_done": self.meter.done,
+            "items_resumed": self.meter.resumed,
+            "rate": self.meter.rate(now, self.since),
+            "eta": self.meter.eta(sum(worker.slots for worker in workers)),
+            "workers": workers,
+            "unit_map": "".join(s.value for s in status),
+            "history": self.meter.history,
+        }
+
+    def _workers(self) -> tuple[WorkerFigures, ...]:
+        return tuple(
+            WorkerFigures(
+                name=name,
+                node=tally.joined.node,
+                host=tally.joined.host,
+                pid=tally.joined.pid,
+                slots=tally.slots,
+                in_flight=tuple(self.plan.units[unit].name for unit in self.state.in_flight(name)),
+                units=tally.units,
+                items=tally.items,
+                seconds=tally.seconds,
+                rate=tally.items / tally.seconds if tally.seconds else 0.0,
+            )
+            for name, tally in self._tallies.items()
+            if name in self.state.workers
+        )
