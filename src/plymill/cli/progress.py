@@ -107,8 +107,12 @@ def display(progress: "Progress") -> RenderableType:
         row = Table.grid()
         row.add_row(bar, share)
         parts.append(row)
-        parts += [Text(f"  {text}") for text in figures(progress)]
-        parts.append(_workers(progress))
+        items, speed, units, workers, left = figures(progress)
+        if progress.state == "solving":
+            parts += [Text(f"  {items}, {speed}"), Text(f"  {units}, {workers}, {left}")]
+            parts.append(_workers(progress))
+        else:
+            parts.append(Text(f"  {items}, {units}"))
     if progress.message:
         parts.append(Text(progress.message, style="yellow"))
     return Group(*parts)
