@@ -23,7 +23,7 @@ Plymill = Callable[..., Outcome]
 
 #: 279 positions with 12 stones, solved in a fraction of a second.
 OPENING = "44444422"
-TINY = ("--opening", OPENING, "--sample", "20", "--audit", "0.2")
+TINY = ("--opening", OPENING, "--validate-sample", "20", "--audit-fraction", "0.2")
 
 
 def run_without_ray(

@@ -88,8 +88,8 @@ def test_every_value_is_compared_with_the_book_named_by_against(
 def test_outcomes_layouts_and_derived_plies_are_asked_for_by_flags(
     plymill_: Plymill, tmp_path: Path
 ) -> None:
-    words = ("--ply", 3, "--outcomes", "--derive", 1, "--derive", 2, "--sample", 0)
-    spec_only = plymill_("book", "build", *words, "--as", "8ply", "--store", tmp_path)
+    words = ("--ply", 3, "--outcomes", "--derive", 1, "--derive", 2, "--validate-sample", 0)
+    spec_only = plymill_("book", "build", *words, "--layouts", "8ply", "--store", tmp_path)
     assert spec_only.code == 2
     assert "'8ply' needs a book of ply 8, but only 3, 1, 2 is made" in spec_only.err
 

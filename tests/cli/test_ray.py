@@ -15,9 +15,9 @@ from tests.cli.helpers import Plymill
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
-COMMAND = [sys.executable, "-c", "import sys; from plymill.cli import main; sys.exit(main())"]
+COMMAND = [sys.executable, "-m", "plymill"]
 #: 986 positions in 99 units: some seconds, so that there is something to interrupt.
-JOB = ["--opening", "4444443", "--unit-size", "10", "--sample", "20", "--table-mb", "16"]
+JOB = ["--opening", "4444443", "--unit-size", "10", "--validate-sample", "20", "--table-mb", "16"]
 
 
 def read_until(screen: int, pattern: str) -> str:

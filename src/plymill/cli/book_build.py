@@ -32,10 +32,9 @@ def build(
             help="Solve for distances (the default), or for win, draw and loss only.",
         ),
     ] = None,
-    as_: Annotated[
+    layouts: Annotated[
         list[Layout] | None,
         Parameter(
-            name="--as",
             negative="",
             help="A layout to write besides plymill's own; may be given several times.",
         ),
@@ -52,11 +51,11 @@ def build(
         Parameter(help="A book to compare every value with: a file, or published:12ply-dist."),
     ] = None,
     against_layout: Annotated[Layout | None, Parameter(help="How that book is laid out.")] = None,
-    audit: Annotated[
+    audit_fraction: Annotated[
         float | None,
         Parameter(help="Share of the units solved again by another worker; 0.01 if left out."),
     ] = None,
-    sample: Annotated[
+    validate_sample: Annotated[
         int | None,
         Parameter(help="How many positions of the book are solved again; 200 if left out."),
     ] = None,
@@ -85,10 +84,10 @@ def build(
         "ply": ply,
         "opening": opening,
         "distances": distances,
-        "layouts": as_,
+        "layouts": layouts,
         "derive": derive,
-        "audit_fraction": audit,
-        "validate_sample": sample,
+        "audit_fraction": audit_fraction,
+        "validate_sample": validate_sample,
         "unit_size": unit_size,
         "seed": seed,
     }

@@ -68,7 +68,9 @@ class Work:
     store: Store = DEFAULT_STORE
     address: Annotated[
         str | None,
-        Parameter(help="A running Ray cluster, such as ray://head:10001 or auto; else Ray starts."),
+        Parameter(
+            help="A running Ray cluster, such as head:6379 or auto; else Ray is started here."
+        ),
     ] = None
     threads: Annotated[
         int | None,
