@@ -59,12 +59,9 @@ def _facts(book: "Book", path: Path) -> dict[str, Any]:
     from plymill.books import PackedBook
 
     counts = count_values(book)
-    to_move = book.scope.to_move
-    of_mover = {
-        "side to move": sum(n for value, n in counts.items() if value > 0),
-        "other side": sum(n for value, n in counts.items() if value < 0),
-    }
-    first, second = of_mover.values() if to_move == 1 else reversed(of_mover.values())
+    wins = sum(count for value, count in counts.items() if value > 0)
+    losses = sum(count for value, count in counts.items() if value < 0)
+    first, second = (wins, losses) if book.scope.to_move == 1 else (losses, wins)
     return {
         "path": str(path),
         "layout": book.layout,
