@@ -4,21 +4,24 @@ from typing import Any
 
 import pytest
 from ray import exceptions
-from ray.core.generated.common_pb2 import ActorDiedErrorContext, NodeDeathInfo
+from ray.core.generated import common_pb2
 
 from plymill.cluster.events import LossCause
 from plymill.cluster.ray_executor import loss_cause
 
-re: Any = exceptions  # its constructors are not annotated
+re: Any = exceptions  # neither these constructors nor the messages are annotated
+pb: Any = common_pb2
 
 
-def died(**context: object) -> Exception:
+def died(**context: object) -> Any:
     return re.ActorDiedError(
-        ActorDiedErrorContext(actor_id=b"\0" * 16, error_message="it died", **context)
+        pb.ActorDiedErrorContext(actor_id=b"\0" * 16, error_message="it died", **context)
     )
 
 
-PREEMPTED = died(node_death_info=NodeDeathInfo(reason=NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED))
+PREEMPTED = died(
+    node_death_info=pb.NodeDeathInfo(reason=pb.NodeDeathInfo.AUTOSCALER_DRAIN_PREEMPTED)
+)
 NOT_STARTED = re.ActorDiedError()
 NOT_STARTED._actor_init_failed = True
 

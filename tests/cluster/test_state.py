@@ -126,10 +126,16 @@ class AnyOrder(RuleBasedStateMachine):
 
     cluster: Cluster
 
-    @initialize(count=st.integers(1, 12), data=st.data(), slots=st.integers(1, 3))
-    def begin(self, count: int, data: st.DataObject, slots: int) -> None:
+    @initialize(
+        count=st.integers(1, 12),
+        data=st.data(),
+        slots=st.integers(1, 3),
+        wrong=st.frozensets(st.sampled_from(["n1", "n2", "n3"])),
+    )
+    def begin(self, count: int, data: st.DataObject, slots: int, wrong: frozenset[str]) -> None:
         audited = data.draw(st.frozensets(st.integers(0, count - 1)))
         self.cluster = Cluster(count, audited, slots)
+        self.cluster.wrong_nodes = wrong
         self.nodes = 0
 
     def live(self) -> bool:
@@ -355,6 +361,62 @@ def test_the_one_wrong_worker_of_three_is_found_and_all_its_units_are_solved_aga
         cluster.finish(random.choice(cluster.in_flight))
     assert cluster.outcome == e.Finish(())
     assert cluster.results == {unit: f"right for {unit}" for unit in range(count)}
+
+
+def test_what_a_wrong_worker_has_confirmed_is_audited_again_by_another() -> None:
+    cluster = Cluster(6, frozenset(range(6)), slots=1)
+    started(cluster, "a", "b", "c")
+    confirmed: list[int] = []
+    audits: Counter[int] = Counter()
+    while cluster.outcome is None:
+        task = cluster.in_flight[0]
+        worker, unit, audit = task
+        if audit:
+            audits[unit] += 1
+            if worker.startswith("b") and not cluster.wrong_nodes:
+                confirmed.append(unit)
+                cluster.finish(task)
+                cluster.wrong_nodes = frozenset({"b"})  # from now on
+                continue
+        cluster.finish(task)
+    assert isinstance(cluster.outcome, e.Finish)
+    assert "b" not in cluster.workers.values()
+    assert len(confirmed) == 1
+    assert audits[confirmed[0]] >= 2
+
+
+def test_an_audit_that_failed_is_not_given_to_the_worker_whose_unit_it_is() -> None:
+    cluster = Cluster(12, frozenset(range(12)), slots=1)
+    started(cluster, "a", "b", "c")
+    solver: dict[int, str] = {}
+    failed: set[int] = set()
+    while cluster.outcome is None:
+        for worker, unit, audit in cluster.in_flight:
+            if audit:
+                assert worker != solver[unit]
+            else:
+                solver[unit] = worker
+        task = cluster.in_flight[0]
+        if task[2] and task[1] not in failed:
+            failed.add(task[1])
+            cluster.fail(task)
+        else:
+            cluster.finish(task)
+    assert failed == set(range(12))
+    assert cluster.outcome == e.Finish(())
+
+
+def test_whoever_comes_next_takes_up_the_stretch_of_a_lost_worker_where_it_stood() -> None:
+    cluster = Cluster(40, frozenset(), slots=1)
+    started(cluster, "a", "b")
+    for _ in range(6):
+        cluster.finish(cluster.in_flight[0])
+    stood = min(unit for worker, unit, _ in cluster.in_flight if worker.startswith("a"))
+    cluster.lose_node("a")
+    before = len(cluster.assigned)
+    started(cluster, "c")
+    taken = [unit for worker, unit in cluster.assigned[before:] if worker.startswith("c")]
+    assert taken == [stood, stood + 1]
 
 
 def test_with_two_workers_the_auditor_is_believed() -> None:

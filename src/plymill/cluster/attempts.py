@@ -24,7 +24,7 @@ class Task:
 
 
 class Attempts:
-    """The history of troubled tasks and the queue of those that wait to be tried again."""
+    """The history of troubled tasks, and the units among them that wait to be tried again."""
 
     def __init__(self) -> None:
         self._queue: list[Task] = []
@@ -36,12 +36,14 @@ class Attempts:
         return len(self._queue)
 
     def failed(self, task: Task, worker: str) -> int:
-        """Record a failure, queue the task unless it was the last, and return the count."""
+        """Record a failure and return how often the task has failed."""
         self._failures[task] = self._failures.get(task, 0) + 1
         self._failed_on.setdefault(task, set()).add(worker)
-        if self._failures[task] < MAX_FAILURES:
-            self._queue.append(task)
         return self._failures[task]
+
+    def failed_on(self, task: Task) -> Collection[str]:
+        """The workers on which the task has failed."""
+        return self._failed_on.get(task, ())
 
     def suspect(self, task: Task) -> None:
         """The task was there when a process died."""
@@ -52,7 +54,7 @@ class Attempts:
         return self._suspicions.get(task, 0) >= MAX_SUSPICIONS
 
     def queue_if_troubled(self, task: Task) -> bool:
-        """Queue a lost task if it has a history; otherwise it is the caller's to put back."""
+        """Queue a task if it has a history; otherwise it is the caller's to put back."""
         troubled = task in self._failures or self.must_run_alone(task)
         if troubled:
             self._queue.append(task)
@@ -67,8 +69,8 @@ class Attempts:
             alone: whether a task that must run alone may be given out.
         """
         for task in self._queue:
-            failed_on = self._failed_on.get(task, set())
-            allowed = worker not in failed_on or failed_on.issuperset(others)
+            failed_on = self.failed_on(task)
+            allowed = worker not in failed_on or set(failed_on).issuperset(others)
             if allowed and (alone or not self.must_run_alone(task)):
                 self._queue.remove(task)
                 return task

@@ -10,12 +10,20 @@ Rules:
 
 from collections.abc import Collection, Iterable
 
+from plymill.cluster.attempts import Attempts, Task
+
 
 class Audits:
-    """The opinions on each audited unit: ``(worker, digest)``, the solver's own first."""
+    """The opinions on each audited unit: ``(worker, digest)``, the solver's own first.
 
-    def __init__(self, audited: Iterable[int]) -> None:
+    Args:
+        audited: the units that need a second opinion.
+        attempts: which audits have failed where, and which must run alone.
+    """
+
+    def __init__(self, audited: Iterable[int], attempts: Attempts) -> None:
         self._audited = frozenset(audited)
+        self._attempts = attempts
         self._opinions: dict[int, list[tuple[str, str]]] = {}
         self._due: list[int] = []
         self._given_out: set[int] = set()
@@ -41,11 +49,20 @@ class Audits:
         if unit in self._due:
             self._due.remove(unit)
 
-    def take(self, worker: str, others: Collection[str]) -> int | None:
-        """A unit that ``worker`` should audit now; one of its own only if all ``others`` did."""
+    def take(self, worker: str, others: Collection[str], *, alone: bool) -> int | None:
+        """A unit that ``worker`` should audit now.
+
+        Args:
+            worker: who is free.
+            others: the other workers there are; one of them is preferred to whoever has solved
+                the unit, audited it, or failed to.
+            alone: whether an audit that must run alone may be given out.
+        """
         for unit in self._due:
-            seen = {name for name, _ in self._opinions[unit]}
-            if worker not in seen or seen.issuperset(others):
+            task = Task(unit, audit=True)
+            seen = {name for name, _ in self._opinions[unit]} | set(self._attempts.failed_on(task))
+            allowed = worker not in seen or seen.issuperset(others)
+            if allowed and (alone or not self._attempts.must_run_alone(task)):
                 self._due.remove(unit)
                 self._given_out.add(unit)
                 return unit

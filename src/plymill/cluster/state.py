@@ -63,8 +63,8 @@ class RunState:
     def __init__(self, count: int, audited: Collection[int] = ()) -> None:
         self._status = [UnitStatus.WAITING] * count
         self._stretches = Stretches(range(count))
-        self._audits = Audits(audited)
         self._attempts = Attempts()
+        self._audits = Audits(audited, self._attempts)
         self._solved: dict[int, tuple[str, str]] = {}
         self._nodes: dict[str, _Node] = {}
         self._workers: dict[str, _Worker] = {}
@@ -209,13 +209,11 @@ class RunState:
         return [e.Requeue(task.unit, reason) for task in sorted(worker.in_flight)]
 
     def _wait_again(self, task: Task) -> None:
-        if not task.audit:
-            self._status[task.unit] = UnitStatus.WAITING
-        if self._attempts.queue_if_troubled(task):
-            return
         if task.audit:
             self._audits.put_back(task.unit)
-        else:
+            return
+        self._status[task.unit] = UnitStatus.WAITING
+        if not self._attempts.queue_if_troubled(task):
             self._stretches.give_back(task.unit)
 
     # --- units ------------------------------------------------------------------------------------
@@ -255,8 +253,7 @@ class RunState:
 
     def _failed_attempt(self, task: Task, worker: str, error: str) -> list[e.Instruction]:
         if self._attempts.failed(task, worker) < MAX_FAILURES:
-            if not task.audit:
-                self._status[task.unit] = UnitStatus.WAITING
+            self._wait_again(task)
             return [e.Requeue(task.unit, error)]
         self._reset_strikes(worker)
         what = "its audit failed" if task.audit else "it failed"
@@ -356,12 +353,12 @@ class RunState:
         task = self._attempts.take(name, others, alone=alone)
         if task is not None:
             return task
-        unit = self._audits.take(name, others) if others else None
+        unit = self._audits.take(name, others, alone=alone) if others else None
         if unit is None:
             solve = self._stretches.take(name)
             if solve is not None:
                 return Task(solve)
-            unit = self._audits.take(name, others)
+            unit = self._audits.take(name, others, alone=alone)
         return None if unit is None else Task(unit, audit=True)
 
     def _limit(self, name: str) -> int:
