@@ -99,50 +99,75 @@ static inline int settle(const node_t *n, moves_t *out)
     return UNDECIDED;
 }
 
-static int shallow(core_t *core, uint64_t own, uint64_t mask, uint64_t own_wins, uint64_t opp_wins,
-                   int left, int alpha)
+/* Follows forced moves from `n`. Returns 1 with *value the node's value in the caller's view, or 0
+ * with `n`, `found` and `children` those of a node that has to be searched. */
+static inline int follow_forced(core_t *core, node_t *n, moves_t *found, pm_children *children,
+                                int *sign, int *value)
 {
-    node_t n = {own, mask, own_wins, opp_wins, left, alpha};
-    moves_t found;
-    pm_children children;
-    uint64_t hash = pm_hash(own + mask), *place = core->small + (hash >> SMALL_TAG_BITS), entry;
-    uint64_t before = core->nodes++;
-    int remember = left >= SHALLOWEST, value, column, best = -INFINITE;
-    if (remember)
-        pm_prefetch(place);
-    value = settle(&n, &found);
-    if (value != UNDECIDED)
-        return value;
-    if (pm_look_ahead(own, mask, found.playable, found.moves, own_wins, &children))
-        return min(found.upper, (left - 1) / 2);
-    found.upper = min(found.upper, (left - 3) / 2);
-    if (alpha >= found.upper)
-        return found.upper;
-    remember = remember && found.moves & (found.moves - 1);
-    if (remember) {
-        hash &= (UINT64_C(1) << SMALL_TAG_BITS) - 1;
+    for (*sign = 1;; *sign = -*sign) {
+        uint64_t move;
+        if (n->left < DEEP)
+            pm_prefetch(core->small + (pm_hash(n->own + n->mask) >> SMALL_TAG_BITS));
+        core->nodes++;
+        *value = settle(n, found);
+        if (*value != UNDECIDED)
+            return 1;
+        *value = min(found->upper, (n->left - 1) / 2);
+        if (pm_look_ahead(n->own, n->mask, found->playable, found->moves, n->own_wins, children))
+            return 1;
+        *value = found->upper = min(found->upper, (n->left - 3) / 2);
+        if (n->alpha >= found->upper)
+            return 1;
+        move = found->moves;
+        if (move & (move - 1))
+            return 0;
+        *n = (node_t){n->own ^ n->mask, n->mask | move, n->opp_wins & ~move,
+                      children->wins[column_of(move)], n->left - 1, -n->alpha - 1};
+    }
+}
+
+static int shallow(core_t *core, node_t n);
+
+static int shallow_search(core_t *core, const node_t *n, moves_t *found, pm_children *children)
+{
+    uint64_t hash = pm_hash(n->own + n->mask), *place = core->small + (hash >> SMALL_TAG_BITS);
+    uint64_t before = core->nodes, entry;
+    int column, best = -INFINITE;
+    hash &= (UINT64_C(1) << SMALL_TAG_BITS) - 1;
+    if (n->left >= SHALLOWEST) {
         entry = *place;
         if (entry >> PM_TAG_SHIFT == hash && entry) {
-            found.lower = max(found.lower, pm_lower(entry));
-            found.upper = min(found.upper, pm_upper(entry));
-            if (found.lower > alpha)
-                return found.lower;
-            if (found.upper <= alpha)
-                return found.upper;
+            found->lower = max(found->lower, pm_lower(entry));
+            found->upper = min(found->upper, pm_upper(entry));
+            if (found->lower > n->alpha)
+                return found->lower;
+            if (found->upper <= n->alpha)
+                return found->upper;
         }
     }
-    while (best <= alpha && (column = pm_next_column(children.order)) >= 0) {
-        uint64_t move = found.moves & pm_column(column);
-        best = max(best, -shallow(core, own ^ mask, mask | move, opp_wins & ~move,
-                                  children.wins[column], left - 1, -alpha - 1));
+    while (best <= n->alpha && (column = pm_next_column(children->order)) >= 0) {
+        uint64_t move = found->moves & pm_column(column);
+        node_t child = {n->own ^ n->mask, n->mask | move, n->opp_wins & ~move,
+                        children->wins[column], n->left - 1, -n->alpha - 1};
+        best = max(best, -shallow(core, child));
     }
-    if (best > alpha)
-        found.lower = best = min(max(found.lower, best), found.upper);
+    if (best > n->alpha)
+        found->lower = best = min(max(found->lower, best), found->upper);
     else
-        found.upper = best = max(min(found.upper, best), found.lower);
-    if (remember)
-        *place = pm_entry(hash, found.lower, found.upper, core->nodes - before);
+        found->upper = best = max(min(found->upper, best), found->lower);
+    if (n->left >= SHALLOWEST)
+        *place = pm_entry(hash, found->lower, found->upper, core->nodes - before);
     return best;
+}
+
+static int shallow(core_t *core, node_t n)
+{
+    moves_t found;
+    pm_children children;
+    int value, sign;
+    if (follow_forced(core, &n, &found, &children, &sign, &value))
+        return sign * value;
+    return sign * shallow_search(core, &n, &found, &children);
 }
 
 static inline uint64_t deep_hash(uint64_t own, uint64_t mask) { return pm_hash(pm_canonical(own + mask)); }
@@ -156,24 +181,14 @@ static int deep(core_t *core, node_t n, uint64_t hash)
     moves_t found;
     pm_children children;
     uint64_t hashes[16], before, entry, moves;
-    int value, column, best = -INFINITE, alpha = n.alpha;
+    int value, sign, column, best = -INFINITE, left = n.left, alpha;
+    if (follow_forced(core, &n, &found, &children, &sign, &value))
+        return sign * value;
     if (n.left < DEEP)
-        return shallow(core, n.own, n.mask, n.own_wins, n.opp_wins, n.left, n.alpha);
-    core->nodes++;
-    value = settle(&n, &found);
-    if (value != UNDECIDED)
-        return value;
-    if (pm_look_ahead(n.own, n.mask, found.playable, found.moves, n.own_wins, &children))
-        return min(found.upper, (n.left - 1) / 2);
-    if (!(found.moves & (found.moves - 1))) {
-        uint64_t move = found.moves;
-        node_t child = {n.own ^ n.mask, n.mask | move, n.opp_wins & ~move,
-                        children.wins[column_of(move)], n.left - 1, -alpha - 1};
-        return -deep(core, child, 0);
-    }
-    found.upper = min(found.upper, (n.left - 3) / 2);
-    if (alpha >= found.upper)
-        return found.upper;
+        return sign * shallow_search(core, &n, &found, &children);
+    if (n.left < left)
+        hash = 0;
+    alpha = n.alpha;
     hash = hash ? hash : deep_hash(n.own, n.mask);
     pm_prefetch(bucket(core, hash));
     if (n.left >= PEEK)
@@ -187,9 +202,9 @@ static int deep(core_t *core, node_t n, uint64_t hash)
         found.lower = max(found.lower, pm_lower(entry));
         found.upper = min(found.upper, pm_upper(entry));
         if (found.lower > alpha)
-            return found.lower;
+            return sign * found.lower;
         if (found.upper <= alpha)
-            return found.upper;
+            return sign * found.upper;
     }
     before = core->nodes;
     if (n.left >= PEEK) {
@@ -200,7 +215,7 @@ static int deep(core_t *core, node_t n, uint64_t hash)
             entry = pm_probe(bucket(core, hashes[column]), hashes[column] & core->tag_mask);
             if (entry) {
                 if (-pm_upper(entry) > alpha)
-                    return -pm_upper(entry);
+                    return sign * -pm_upper(entry);
                 bound = min(bound, -pm_lower(entry));
                 if (bound <= alpha) {
                     children.order[column] = PM_NO_MOVE;
@@ -211,13 +226,15 @@ static int deep(core_t *core, node_t n, uint64_t hash)
         }
         found.upper = min(found.upper, upper);
         if (found.upper <= alpha)
-            return found.upper;
+            return sign * found.upper;
     }
     while (best <= alpha && (column = pm_next_column(children.order)) >= 0) {
         uint64_t move = found.moves & pm_column(column);
         node_t child = {n.own ^ n.mask, n.mask | move, n.opp_wins & ~move, children.wins[column],
                         n.left - 1, -alpha - 1};
-        best = max(best, -deep(core, child, n.left >= PEEK ? hashes[column] : 0));
+        value = child.left < DEEP ? shallow(core, child)
+                                  : deep(core, child, n.left >= PEEK ? hashes[column] : 0);
+        best = max(best, -value);
     }
     if (best > alpha)
         found.lower = best = min(max(found.lower, best), found.upper);
@@ -225,7 +242,7 @@ static int deep(core_t *core, node_t n, uint64_t hash)
         found.upper = best = max(min(found.upper, best), found.lower);
     pm_replace(bucket(core, hash),
                pm_entry(hash & core->tag_mask, found.lower, found.upper, core->nodes - before));
-    return best;
+    return sign * best;
 }
 
 static int score(core_t *core, uint64_t key, int guess)

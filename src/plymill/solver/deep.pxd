@@ -12,12 +12,12 @@ threads, here for lanes of one thread, so that nothing depends on timing.)
 from libc.stdint cimport uint64_t
 
 from plymill.games.bitboard cimport pm_column
-from plymill.solver.bounds cimport UNDECIDED, Moves, Node, column_of, lowest_bit, settle
+from plymill.solver.bounds cimport UNDECIDED, Moves, Node, column_of, lowest_bit
 from plymill.solver.core cimport (
     DEEP, INFINITE, PEEK, SHARE, Core, Frame, Lane, bucket, deep_hash,
 )
-from plymill.solver.lookahead cimport PM_NO_MOVE, pm_look_ahead, pm_next_column
-from plymill.solver.shallow cimport shallow
+from plymill.solver.lookahead cimport PM_NO_MOVE, pm_next_column
+from plymill.solver.shallow cimport after, follow_forced, shallow, shallow_search
 from plymill.solver.table cimport pm_entry, pm_lower, pm_prefetch, pm_probe, pm_replace, pm_upper
 
 
@@ -29,34 +29,14 @@ cdef inline int enter(Core* core, Lane* lane, Node node, uint64_t hash, int sign
     """
     cdef Moves found
     cdef Frame* frame = &lane.frames[lane.depth + 1]
-    cdef uint64_t move
-    cdef int value
-    while True:
-        core.nodes += 1
-        value = settle(&node, &found)
-        if value != UNDECIDED:
-            return sign * value
-        if pm_look_ahead(
-            node.own, node.mask, found.playable, found.moves, node.own_wins, &frame.children
-        ):
-            return sign * min(found.upper, (node.left - 1) // 2)
-        if found.moves & (found.moves - 1):
-            break
-        move = found.moves
-        node.own ^= node.mask
-        node.mask |= move
-        node.own_wins, node.opp_wins = node.opp_wins & ~move, frame.children.wins[column_of(move)]
-        node.left -= 1
-        node.alpha = -node.alpha - 1
-        sign = -sign
-        hash = 0
-        if node.left < DEEP:
-            return sign * shallow(
-                core, node.own, node.mask, node.own_wins, node.opp_wins, node.left, node.alpha
-            )
-    found.upper = min(found.upper, (node.left - 3) // 2)
-    if node.alpha >= found.upper:
-        return sign * found.upper
+    cdef int value, forced, left = node.left
+    if follow_forced(core, &node, &found, &frame.children, &forced, &value):
+        return sign * value
+    sign *= forced
+    if node.left < DEEP:
+        return sign * shallow_search(core, &node, &found, &frame.children)
+    if node.left < left:
+        hash = 0  # of a node that a forced move has left behind
     frame.node = node
     frame.hash = hash if hash else deep_hash(node.own, node.mask)
     frame.moves = found.moves
@@ -211,19 +191,12 @@ cdef inline int next_column(Core* core, const Lane* lane, Frame* frame) noexcept
 
 cdef inline int next_child(Core* core, Lane* lane, Frame* frame) noexcept nogil:
     """Searches the next child of the top frame: its value for this node, or UNDECIDED if pushed."""
-    cdef Node child
-    cdef uint64_t move = frame.moves & pm_column(frame.column)
     cdef uint64_t hash = frame.hashes[frame.column] if frame.node.left >= PEEK else 0
-    child.own = frame.node.own ^ frame.node.mask
-    child.mask = frame.node.mask | move
-    child.own_wins = frame.node.opp_wins & ~move
-    child.opp_wins = frame.children.wins[frame.column]
-    child.left = frame.node.left - 1
-    child.alpha = -frame.node.alpha - 1
+    cdef Node child = after(
+        &frame.node, frame.moves & pm_column(frame.column), frame.children.wins[frame.column]
+    )
     if child.left < DEEP:
-        return -shallow(
-            core, child.own, child.mask, child.own_wins, child.opp_wins, child.left, child.alpha
-        )
+        return -shallow(core, child)
     return enter(core, lane, child, hash, -1)
 
 

@@ -61,9 +61,7 @@ cdef bint ask(Core* core, Lane* lane) noexcept nogil:
     node.left = lane.left
     node.alpha = beta - 1
     if node.left < DEEP:
-        lane.value = shallow(
-            core, node.own, node.mask, node.own_wins, node.opp_wins, node.left, node.alpha
-        )
+        lane.value = shallow(core, node)
         return False
     lane.value = enter(core, lane, node, 0, 1)
     return lane.value == UNDECIDED
