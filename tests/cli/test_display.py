@@ -1,11 +1,13 @@
 """What is shown while a run or a search goes on."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from plymill.cli.output import program
 from plymill.cli.patience import patience
 from plymill.cli.progress import PlainLines, display, line, watching
 from plymill.cli.words import duration, plural, rate, size, time_range
@@ -105,6 +107,22 @@ def test_patience_is_silent_for_what_is_quick_and_speaks_after_a_while(
         while not heard:
             heard = capsys.readouterr().err
     assert heard == "Solving 44 ...\n"
+
+
+def test_hints_name_the_program_as_it_can_be_called_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program_file = tmp_path / "venv" / "bin" / "plymill"
+    program_file.parent.mkdir(parents=True)
+    program_file.touch(mode=0o755)
+    monkeypatch.setattr("sys.argv", [str(program_file)])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert program() == "venv/bin/plymill"
+    monkeypatch.chdir("/")
+    assert program() == str(program_file)
+    monkeypatch.setenv("PATH", str(program_file.parent))
+    assert program() == "plymill"
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,16 @@ def test_a_usage_fault_names_the_help_of_its_command(plymill_: Plymill) -> None:
     assert "See 'plymill book build --help'." in plymill_("book", "build", "--ply", "x").err
 
 
+def test_a_published_book_without_its_package_says_how_to_get_it(
+    plymill_: Plymill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plymill.cli.sources.find_spec", lambda _: None)
+    done = plymill_("book", "info", "published:12ply")
+    assert done.code == 2
+    assert "published:12ply comes with the package bitbully-databases" in done.err
+    assert "pip install bitbully-databases" in done.err
+
+
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
