@@ -119,7 +119,8 @@ def test_hints_name_the_program_as_it_can_be_called_from_here(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", "/nowhere")
     assert program() == "venv/bin/plymill"
-    monkeypatch.chdir("/")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
     assert program() == str(program_file)
     monkeypatch.setenv("PATH", str(program_file.parent))
     assert program() == "plymill"
