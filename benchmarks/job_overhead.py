@@ -3,6 +3,8 @@
 The peer is the strictest there is: two threads of one process that share one table, as the
 worker's do, and take the same units from a queue, with no store, no Ray and no receipts. Ours is
 the time from the worker's start to the last unit settled; the whole run is told beside it.
+``busy_percent`` is the share of that time which the worker's threads spent solving: it tells the
+overhead even where other programs disturb the comparison.
 """
 
 import tempfile
@@ -15,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from _harness import Comparison, parser, show
-from plymill.cluster import Plan, RunOptions, RunStore
+from plymill.cluster import Plan, RunOptions, RunStore, load_run
 from plymill.solver import Solver, Table
 from plymill.workers import BookJob, run_job
 
@@ -29,6 +31,7 @@ class Turn(NamedTuple):
     ours: float
     peer: float
     whole_run: float
+    busy: float
     units: int
     checked: int
 
@@ -59,19 +62,22 @@ def bare(plan: Plan, inputs: list[npt.NDArray[np.uint64]], table_mb: int) -> tup
     return time.perf_counter() - start, scores
 
 
-def on_ray(spec: BookJob, url: str, table_mb: int) -> tuple[float, float]:
-    """Seconds of solving, and of the whole run from starting Ray to the artefacts."""
+def on_ray(spec: BookJob, url: str, table_mb: int) -> tuple[float, float, float]:
+    """Seconds of solving and of the whole run, and the share of time that threads were busy."""
     start = time.perf_counter()
     run_job(spec, url, options=RunOptions(threads=THREADS, table_mb=table_mb))
     whole = time.perf_counter() - start
     times = {line["event"]: line["time"] for line in RunStore.open(url, spec.run_id).read_events()}
-    return times["all units settled"] - times["worker joined"], whole
+    solving = times["all units settled"] - times["worker joined"]
+    units = load_run(url, spec.run_id).provenance
+    assert units is not None
+    return solving, whole, sum(unit["seconds"] for unit in units["units"]) / (THREADS * solving)
 
 
 def turn(spec: BookJob, table_mb: int) -> Turn:
     """Both once, with all scores compared."""
     with tempfile.TemporaryDirectory() as url:
-        ours, whole_run = on_ray(spec, url, table_mb)
+        ours, whole_run, busy = on_ray(spec, url, table_mb)
         store = RunStore.open(url, spec.run_id)
         plan = store.read_plan()
         assert plan is not None
@@ -81,7 +87,7 @@ def turn(spec: BookJob, table_mb: int) -> Turn:
             arrays, _ = store.read_unit(unit)
             order = np.argsort(inputs[unit.index])
             np.testing.assert_array_equal(arrays["scores"], scores[unit.index][order])
-    return Turn(ours, peer, whole_run, len(plan.units), plan.items)
+    return Turn(ours, peer, whole_run, busy, len(plan.units), plan.items)
 
 
 def main() -> None:
@@ -105,6 +111,7 @@ def main() -> None:
         checked=turns[0].checked,
         extra={
             "longer_percent": round(100 * (ours / peer - 1), 1),
+            "busy_percent": round(100 * max(turn.busy for turn in turns), 1),
             "whole_run_s": round(min(turn.whole_run for turn in turns), 1),
         },
     )
