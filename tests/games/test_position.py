@@ -91,7 +91,8 @@ def test_positions_differ_if_their_boards_differ(position: Position) -> None:
     for column in position.legal_moves():
         assert position.play(column) != position
         assert position.play(column).key != position.key
-    assert position != position.key
+    own_key: object = position.key
+    assert position != own_key
     assert (position == position.mirror()) == (position.key == position.mirror().key)
 
 
