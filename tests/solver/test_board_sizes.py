@@ -13,7 +13,8 @@ from typing import Any, Protocol
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SIZES = [(6, 5), (8, 6), (9, 6)]
+#: The last is tall: more odd rows than the standard board has.
+SIZES = [(6, 5), (8, 6), (9, 6), (5, 8)]
 
 pytestmark = [
     pytest.mark.slow,
