@@ -10,7 +10,7 @@ and has no immediate win; a win with the d-th stone from now scores ``(left - d)
 from libc.stdint cimport uint64_t
 
 from plymill.games.bitboard cimport (
-    PLYMILL_HEIGHT, PM_BOARD, PM_BOTTOM, PM_STRIDE, pm_column, pm_four, pm_playable, pm_popcount,
+    PLYMILL_HEIGHT, PM_BOARD, PM_BOTTOM, PM_COLUMN, PM_STRIDE, pm_column, pm_four, pm_playable, pm_popcount,
 )
 
 cdef enum:
@@ -32,9 +32,8 @@ cdef struct Moves:
 
 
 cdef inline uint64_t rows_of_parity(int odd) noexcept nogil:
-    """Rows 1, 3, 5 counted from 1 at the bottom (odd = 1), or rows 2, 4, 6 (odd = 0)."""
-    cdef uint64_t odd_rows = PM_BOTTOM * 0x15
-    return (odd_rows if odd else odd_rows << 1) & PM_BOARD
+    """Rows 1, 3, 5 ... counted from 1 at the bottom (odd = 1), or rows 2, 4, 6 ... (odd = 0)."""
+    return PM_BOTTOM * (PM_COLUMN & (<uint64_t>0x5555 if odd else <uint64_t>0xAAAA))
 
 
 cdef inline int settle(const Node* node, Moves* out) noexcept nogil:

@@ -71,10 +71,11 @@ cdef inline bint narrow(Lane* lane) noexcept nogil:
     """Takes the ended null window into the bounds. True while they have not met."""
     cdef int beta = min(max(lane.guess, lane.lower + 1), lane.upper)
     lane.guess = lane.value
+    # Fail-soft: the value may lie beyond the bounds, which are those of an outcome perhaps.
     if lane.value < beta:
-        lane.upper = lane.value
+        lane.upper = max(lane.value, lane.lower)
     else:
-        lane.lower = lane.value
+        lane.lower = min(lane.value, lane.upper)
     return lane.lower < lane.upper
 
 

@@ -3,6 +3,8 @@
 cimport cython
 from libc.string cimport memset
 
+from plymill.games.bitboard cimport PM_KEY_BITS
+
 from plymill.errors import SolverError
 
 
@@ -11,7 +13,8 @@ cdef class Table:
     """Bounds on scores already searched, shared by any number of threads without locks.
 
     Args:
-        mb: size in MiB; rounded down to a power of two, at least 1.
+        mb: size in MiB; rounded down to a power of two, and on very large or small boards brought
+            into the range in which index and tag hold exactly a key.
 
     Attributes:
         nbytes: the size in bytes.
@@ -25,8 +28,10 @@ cdef class Table:
     def __cinit__(self, int mb=256):
         if mb < 1:
             raise SolverError(f"table size is {mb} MiB, expected 1 or more")
-        self.nbytes = (<size_t>1 << 20) << (mb.bit_length() - 1)
-        self.index_bits = (self.nbytes // (PM_WAYS * sizeof(uint64_t))).bit_length() - 1
+        bucket_bytes = PM_WAYS * sizeof(uint64_t)
+        wanted = ((mb << 20) // bucket_bytes).bit_length() - 1
+        self.index_bits = min(max(wanted, PM_MIN_INDEX_BITS), PM_KEY_BITS - 1)
+        self.nbytes = <size_t>bucket_bytes << self.index_bits
         self.entries = <uint64_t*>pm_pages(self.nbytes)
         if self.entries is NULL:
             raise MemoryError(f"no {self.nbytes >> 20} MiB of memory for the transposition table")
