@@ -268,3 +268,11 @@ def test_solver_errors_are_what_the_command_line_can_print() -> None:
     assert issubclass(SolverError, PlymillError)
     assert issubclass(SolverError, ValueError)
     assert set(plymill.solver.__all__) >= {"Solver", "Table", "enumerate_ply", "solve"}
+
+
+@pytest.mark.parametrize(("mb", "mib"), [(1, 1), (3, 2), (255, 128), (2048, 2048), (4096, 4096)])
+def test_a_table_has_the_size_it_was_asked_for_rounded_down(mb: int, mib: int) -> None:
+    """Also beyond 2 GiB, where bytes no longer fit 32 bits. The memory is reserved, not touched."""
+    table = Table(mb)
+    assert table.nbytes == mib << 20
+    assert table.nbytes == 32 << table.index_bits

@@ -29,7 +29,7 @@ cdef class Table:
         if mb < 1:
             raise SolverError(f"table size is {mb} MiB, expected 1 or more")
         bucket_bytes = PM_WAYS * sizeof(uint64_t)
-        wanted = ((mb << 20) // bucket_bytes).bit_length() - 1
+        wanted = ((<size_t>mb << 20) // bucket_bytes).bit_length() - 1
         self.index_bits = min(max(wanted, PM_MIN_INDEX_BITS), PM_KEY_BITS - 1)
         self.nbytes = <size_t>bucket_bytes << self.index_bits
         self.entries = <uint64_t*>pm_pages(self.nbytes)
