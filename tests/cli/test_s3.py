@@ -13,7 +13,7 @@ from tests.cli.helpers import TINY, Plymill
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of a store in an empty bucket."""
+    """The URL of a store in a bucket of its own: moto's servers of one process share their data."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -22,8 +22,8 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    boto3.client("s3").create_bucket(Bucket="books")
-    yield "s3://books/runs"
+    boto3.client("s3").create_bucket(Bucket="command-line")
+    yield "s3://command-line/runs"
     server.stop()
 
 
@@ -42,7 +42,7 @@ def test_a_run_is_built_listed_and_fetched_through_s3(
 
 
 def test_a_bucket_that_is_not_there_is_one_sentence(plymill_: Plymill, bucket: str) -> None:
-    missing = bucket.replace("books", "none")
+    missing = bucket.replace("command-line", "nowhere")
     built = plymill_("book", "build", *TINY, "--store", missing)
     assert built.code == 2
     (line,) = built.err.splitlines()
