@@ -16,11 +16,11 @@ from plymill.solver import enumerate_ply, locality_order
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--units", type=int, default=10)
-    options.add_argument("--warm", type=int, default=20_000, help="positions solved before a unit")
-    options.add_argument("--unit", type=int, default=5_000, help="positions measured")
+    options.add_argument("--warm", type=int, default=10_000, help="positions solved before a unit")
+    options.add_argument("--unit", type=int, default=2_000, help="positions measured")
     options.add_argument("--sample", type=int, default=10, help="positions of a unit for bitbully")
     options.add_argument("--threads", type=int, default=2)
-    options.add_argument("--table-mb", type=int, default=1024)
+    options.add_argument("--table-mb", type=int, default=512)
     args = options.parse_args()
     layer = enumerate_ply(12)
     order = layer[locality_order(layer)]

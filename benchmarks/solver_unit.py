@@ -16,10 +16,10 @@ from plymill.solver import enumerate_ply, locality_order
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--start", type=int, default=2_000_000, help="place in the layer")
-    options.add_argument("--warm", type=int, default=30_000, help="positions solved before")
+    options.add_argument("--warm", type=int, default=20_000, help="positions solved before")
     options.add_argument("--unit", type=int, default=10_000, help="positions measured")
     options.add_argument("--sample", type=int, default=60, help="positions for bitbully")
-    options.add_argument("--table-mb", type=int, default=1024)
+    options.add_argument("--table-mb", type=int, default=512)
     args = options.parse_args()
     layer = enumerate_ply(12)
     keys = layer[locality_order(layer)][args.start : args.start + args.warm + args.unit]

@@ -27,3 +27,7 @@ class InvalidPositionError(PlymillError, ValueError):
 
 class SolverError(PlymillError, ValueError):
     """A setting or position that the solver cannot work with."""
+
+
+class TableMemoryError(PlymillError, MemoryError):
+    """A transposition table larger than the memory that the system gives."""

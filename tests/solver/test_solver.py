@@ -230,14 +230,16 @@ def test_bad_keys_are_refused_before_any_search(keys: list[int], says: str) -> N
     assert solver.counters.nodes == 0
 
 
-@pytest.mark.parametrize("mb", [0, -1])
+@pytest.mark.parametrize("mb", [0, -1, 2**31])
 def test_a_table_without_size_is_refused(mb: int) -> None:
     for make in (Table, Solver):
-        with pytest.raises(SolverError, match=f"table size is {mb} MiB, expected 1 or more"):
+        with pytest.raises(SolverError, match=f"table size is {mb} MiB, expected 1 to"):
             make(mb)
 
 
-@pytest.mark.parametrize(("mb", "rounded"), [(1, 1), (2, 2), (3, 2), (63, 32), (64, 64)])
+@pytest.mark.parametrize(
+    ("mb", "rounded"), [(1, 1), (3, 2), (63, 32), (64, 64), (2048, 2048), (4096, 4096)]
+)
 def test_table_sizes_are_rounded_down_to_a_power_of_two(mb: int, rounded: int) -> None:
     table = Table(mb)
     assert table.nbytes == rounded << 20
@@ -268,11 +270,3 @@ def test_solver_errors_are_what_the_command_line_can_print() -> None:
     assert issubclass(SolverError, PlymillError)
     assert issubclass(SolverError, ValueError)
     assert set(plymill.solver.__all__) >= {"Solver", "Table", "enumerate_ply", "solve"}
-
-
-@pytest.mark.parametrize(("mb", "mib"), [(1, 1), (3, 2), (255, 128), (2048, 2048), (4096, 4096)])
-def test_a_table_has_the_size_it_was_asked_for_rounded_down(mb: int, mib: int) -> None:
-    """Also beyond 2 GiB, where bytes no longer fit 32 bits. The memory is reserved, not touched."""
-    table = Table(mb)
-    assert table.nbytes == mib << 20
-    assert table.nbytes == 32 << table.index_bits

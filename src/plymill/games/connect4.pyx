@@ -108,7 +108,7 @@ cdef class Position:
                 stone = board[HEIGHT - 1 - height, column]
                 if stone not in (0, 1, 2):
                     raise InvalidPositionError(
-                        f"row {HEIGHT - height}, column {column + 1} holds {stone!r}, "
+                        f"row {HEIGHT - height}, column {column + 1} holds {stone}, "
                         "expected 0 (empty), 1 or 2"
                     )
                 square = <uint64_t>1 << (bb.PM_STRIDE * column + height)

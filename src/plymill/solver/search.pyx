@@ -27,7 +27,7 @@ from plymill.solver.table cimport Table, pm_pages, pm_pages_free
 import numpy as np
 
 cdef enum:
-    TURN = 1 << 14          # switches between two looks for signals: some tens of milliseconds
+    TURN = 1 << 12          # rounds of all lanes between two looks for signals: some milliseconds
     STACK_BYTES = 64 << 10  # a lane's frames
 
 
@@ -163,7 +163,7 @@ cdef class Kernel:
     cdef int turn(
         self, const uint64_t[::1] keys, Py_ssize_t* taken, bint outcomes, int8_t[::1] scores, int* last
     ) noexcept nogil:
-        """Lets all lanes search for a while. Returns how many still do."""
+        """Lets all lanes search for a while. Returns 0 when all positions are solved."""
         cdef int running = 0, i, _
         cdef Lane* lane
         for _ in range(TURN):
@@ -172,8 +172,10 @@ cdef class Kernel:
                 lane = &self.lanes[i]
                 if lane.depth >= 0 and advance(&self.core, lane):
                     self.settle_lane(lane, scores, last)
-                if lane.depth >= 0 or self.take(lane, keys, taken, outcomes, scores, last):
-                    running += 1
+                if lane.depth < 0 and taken[0] < keys.shape[0]:
+                    self.take(lane, keys, taken, outcomes, scores, last)
+                running += lane.depth >= 0
+            running += taken[0] < keys.shape[0]
             if running == 0:
                 break
         return running
@@ -214,31 +216,24 @@ cdef class Kernel:
                     return True
         return False
 
-    cdef bint settle_lane(self, Lane* lane, int8_t[::1] scores, int* last) noexcept nogil:
-        """After a null window has ended: asks the next, until the score is known. True if searching."""
+    cdef void settle_lane(self, Lane* lane, int8_t[::1] scores, int* last) noexcept nogil:
+        """After a null window has ended: asks the next one, or keeps the score if it is known."""
         while narrow(lane):
             if ask(&self.core, lane):
-                return True
+                return
         scores[lane.index] = <int8_t>lane.lower
         last[0] = lane.lower
-        return False
 
-    cdef bint take(
+    cdef void take(
         self, Lane* lane, const uint64_t[::1] keys, Py_ssize_t* taken, bint outcomes,
         int8_t[::1] scores, int* last
     ) noexcept nogil:
-        """Gives a free lane the next position that needs a search. False if there is none."""
-        cdef int guess
-        while taken[0] < keys.shape[0]:
-            lane.index = taken[0]
-            taken[0] += 1
-            # Neighbours score alike; a window next to a draw decides most.
-            guess = 2 if last[0] > 0 else (-2 if last[0] < 0 else 0)
-            if begin(lane, keys[lane.index], outcomes, guess):
-                if ask(&self.core, lane):
-                    return True
-                if self.settle_lane(lane, scores, last):
-                    return True
-            else:
-                scores[lane.index] = <int8_t>lane.lower
-        return False
+        """Gives a free lane the next position. It is free again if that needs no deep search."""
+        # Neighbours score alike; a window next to a draw decides most.
+        cdef int guess = 2 if last[0] > 0 else (-2 if last[0] < 0 else 0)
+        lane.index = taken[0]
+        taken[0] += 1
+        if not begin(lane, keys[lane.index], outcomes, guess):
+            scores[lane.index] = <int8_t>lane.lower
+        elif not ask(&self.core, lane):
+            self.settle_lane(lane, scores, last)

@@ -5,7 +5,9 @@ from libc.string cimport memset
 
 from plymill.games.bitboard cimport PM_KEY_BITS
 
-from plymill.errors import SolverError
+from plymill.errors import SolverError, TableMemoryError
+
+MAX_MB = 1 << 22
 
 
 @cython.final
@@ -21,20 +23,22 @@ cdef class Table:
         index_bits: log2 of the number of buckets.
 
     Raises:
-        SolverError: a size below 1.
-        MemoryError: the system has not so much memory.
+        SolverError: a size below 1 MiB or above 4 TiB.
+        TableMemoryError: the system has not so much memory.
     """
 
-    def __cinit__(self, int mb=256):
-        if mb < 1:
-            raise SolverError(f"table size is {mb} MiB, expected 1 or more")
+    def __cinit__(self, mb=256):
+        if not 1 <= mb <= MAX_MB:
+            raise SolverError(f"table size is {mb} MiB, expected 1 to {MAX_MB}")
         bucket_bytes = PM_WAYS * sizeof(uint64_t)
         wanted = ((<size_t>mb << 20) // bucket_bytes).bit_length() - 1
         self.index_bits = min(max(wanted, PM_MIN_INDEX_BITS), PM_KEY_BITS - 1)
         self.nbytes = <size_t>bucket_bytes << self.index_bits
         self.entries = <uint64_t*>pm_pages(self.nbytes)
         if self.entries is NULL:
-            raise MemoryError(f"no {self.nbytes >> 20} MiB of memory for the transposition table")
+            raise TableMemoryError(
+                f"no {self.nbytes >> 20} MiB of memory for the transposition table, expected a smaller one"
+            )
 
     def __dealloc__(self):
         pm_pages_free(self.entries, self.nbytes)
