@@ -215,6 +215,8 @@ def test_a_scope_refuses_what_cannot_be() -> None:
         Scope(ply=1, distances=True, opening="44")
     with pytest.raises(BookContentError, match="cannot leave out the wins"):
         Scope(ply=8, distances=True, first_wins_omitted=True)
+    with pytest.raises(BookContentError, match=r"below the opening '44' .* expected a whole book"):
+        Scope(ply=8, distances=False, opening="44", first_wins_omitted=True)
 
 
 @pytest.mark.parametrize(

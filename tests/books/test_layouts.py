@@ -170,6 +170,36 @@ def test_a_layout_refuses_a_book_that_it_cannot_hold(late_book: ArrayBook, tmp_p
     assert not target.exists()
 
 
+@pytest.mark.parametrize("layout", ["plymill", "12ply-dist"])
+@pytest.mark.parametrize(
+    ("moves", "value", "says"),
+    [
+        ("44", 0, "does not belong into the book"),  # 2 stones
+        ("121212333444", 0, "does not belong into the book"),  # the mover wins at once
+        ("444444222666", 16, "value outside of -15 to 14"),
+        ("444444222666", -25, "value outside of -15 to 14"),
+        ("777444444555", 0, "is not the smaller of its mirror pair"),
+    ],
+)
+def test_no_layout_takes_what_does_not_belong(
+    moves: str, value: int, says: str, layout: str, tmp_path: Path
+) -> None:
+    """Written as it is it would be another position's record, or a wrong distance."""
+    target = tmp_path / "no.book"
+    with pytest.raises(BookContentError, match=f"position 0 for .*no.book, key .* {says}"):
+        write_book(target, [Position(moves).key], [value], ply=12, distances=True, layout=layout)
+    assert not target.exists()
+
+
+def test_published_layouts_are_for_the_standard_board(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On 8x6 the key of 12 stones has 33 bits, and would lose one."""
+    monkeypatch.setattr("plymill.books.layouts.WIDTH", 8)
+    with pytest.raises(BookContentError, match=r"layout is for boards of 7x6, .* one of 8x6"):
+        convert_book(some_book(distances=True), tmp_path / "no.dat", "12ply-dist")
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_layout_of_a_published_file_is_guessed_but_only_offered(
     published: Published, layout: str

@@ -30,7 +30,7 @@ from plymill.books.huffman import huffman_keys, keys_from_huffman
 from plymill.books.scope import Scope
 from plymill.books.scores import NO_SCORE, distance_bytes, scores_from_distance_bytes
 from plymill.errors import InvalidPositionError
-from plymill.games.connect4 import canonical_keys
+from plymill.games.connect4 import HEIGHT, WIDTH, canonical_keys
 
 _VALUE_BITS = 3
 
@@ -109,10 +109,12 @@ def write_published(path: Path, book: Book, layout: PublishedLayout) -> int:
 
     Raises:
         BookContentError: the book has another ply, an opening, no distances, or holds positions
-            that the layout leaves out.
+            or values that the layout leaves out.
     """
     _require_fitting(book, layout)
     keys, values = book[:]
+    if len(keys):
+        book.scope.require_fitting(keys, values, path)
     records = _encode(keys, values, layout)
     with atomic_file(path) as file:
         file.write(records.tobytes())
@@ -194,6 +196,11 @@ def _encode(keys: Keys, values: Values, layout: PublishedLayout) -> npt.NDArray[
 
 def _require_fitting(book: Book, layout: PublishedLayout) -> None:
     scope, wanted = book.scope, layout.scope
+    if (WIDTH, HEIGHT) != (7, 6):  # a record has no room for more
+        raise BookContentError(
+            f"the {layout.name} layout is for boards of 7x6, "
+            f"{book.source} is for one of {WIDTH}x{HEIGHT}"
+        )
     if scope.ply != wanted.ply or scope.opening:
         below = f" below {scope.opening}" if scope.opening else ""
         raise BookContentError(

@@ -28,7 +28,6 @@ from plymill.books.format import (
 )
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import find_sorted
-from plymill.games.connect4 import canonical_keys
 
 #: Positions in a block: larger ones are smaller on the disk and slower to look something up in.
 BLOCK_LENGTH = 2048
@@ -183,7 +182,7 @@ class BookWriter:
         self._offset = HEADER_SIZE
         self._keys = np.empty(0, dtype=np.uint64)
         self._values = np.empty(0, dtype=np.int8)
-        self._last: int | None = None
+        self._last = -1
         self.count = 0
 
     def __enter__(self) -> Self:
@@ -215,7 +214,14 @@ class BookWriter:
         new_values = np.ascontiguousarray(values, dtype=np.int8)
         if not len(new_keys) and not len(new_values):
             return
-        self._check(new_keys, new_values)
+        if len(new_keys) != len(new_values):
+            raise BookContentError(
+                f"{len(new_keys)} keys came with {len(new_values)} values for {self._path}, "
+                "expected one value for each key"
+            )
+        self._scope.require_fitting(
+            new_keys, new_values, self._path, start=self.count, after=self._last
+        )
         self._last = int(new_keys[-1])
         self.count += len(new_keys)
         self._keys = np.concatenate((self._keys, new_keys))
@@ -251,26 +257,3 @@ class BookWriter:
         )
         self._file.seek(0)
         self._file.write(header.pack())
-
-    def _check(self, keys: Keys, values: Values) -> None:
-        place = self.count
-        if len(keys) != len(values):
-            raise BookContentError(f"{len(keys)} keys came with {len(values)} values")
-        falls = np.concatenate(
-            ([self._last is not None and int(keys[0]) <= self._last], keys[1:] <= keys[:-1])
-        )
-        low, high = self._scope.value_range
-        faults = [
-            (falls, "does not come after the one before it: expected ascending keys"),
-            (self._scope.misfits(keys), "does not belong into the book"),
-            ((values < low) | (values > high), f"has a value outside of {low} to {high}"),
-        ]
-        if not self._scope.mirrored:
-            faults.append((canonical_keys(keys) != keys, "is not the smaller of its mirror pair"))
-        for wrong, complaint in faults:
-            if wrong.any():
-                first = int(np.argmax(wrong))
-                raise BookContentError(
-                    f"position {place + first} for {self._path}, key {keys[first]} "
-                    f"and value {values[first]}, {complaint}"
-                )

@@ -6,9 +6,18 @@ import numpy as np
 import numpy.typing as npt
 
 from plymill.books.errors import BookContentError
-from plymill.games.connect4 import SQUARES, Position, boards, decided, immediate_wins, plies
+from plymill.games.connect4 import (
+    SQUARES,
+    Position,
+    boards,
+    canonical_keys,
+    decided,
+    immediate_wins,
+    plies,
+)
 
 Keys = npt.NDArray[np.uint64]
+Values = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
 
 
@@ -28,7 +37,8 @@ class Scope:
         immediate_wins: positions with an immediate win of the side to move are there as well.
         mirrored: both mirror images are there.
         first_wins_omitted: positions that player 1 wins are left out, as in the published books
-            without distances.
+            without distances. Only whole books may do so: that a position is missing proves
+            nothing unless all others are there.
     """
 
     ply: int
@@ -50,6 +60,11 @@ class Scope:
             raise BookContentError(
                 "a book with distances cannot leave out the wins of player 1, "
                 "expected outcomes only"
+            )
+        if self.opening and self.first_wins_omitted:
+            raise BookContentError(
+                f"a book below the opening {self.opening!r} cannot leave out the wins of player 1, "
+                "expected a whole book"
             )
 
     @property
@@ -98,3 +113,36 @@ class Scope:
         if self.opening:
             wrong |= ~self.follows_opening(keys)
         return wrong
+
+    def require_fitting(
+        self, keys: Keys, values: Values, target: object, *, start: int = 0, after: int = -1
+    ) -> None:
+        """Refuses positions and values that a book of this scope cannot hold.
+
+        Args:
+            keys: n keys of positions, at least one.
+            values: the n values beside them.
+            target: where they are to be written, for the message.
+            start: the place of the first of them in the book.
+            after: the key that stands before them.
+
+        Raises:
+            BookContentError: keys do not ascend, are not canonical or do not belong into the
+                book, or a value is out of range; the message names the first such position.
+        """
+        low, high = self.value_range
+        falls = np.concatenate(([int(keys[0]) <= after], keys[1:] <= keys[:-1]))
+        faults = [
+            (falls, "does not come after the one before it: expected ascending keys"),
+            (self.misfits(keys), "does not belong into the book"),
+            ((values < low) | (values > high), f"has a value outside of {low} to {high}"),
+        ]
+        if not self.mirrored:
+            faults.append((canonical_keys(keys) != keys, "is not the smaller of its mirror pair"))
+        for wrong, complaint in faults:
+            if wrong.any():
+                first = int(np.argmax(wrong))
+                raise BookContentError(
+                    f"position {start + first} for {target}, key {keys[first]} "
+                    f"and value {values[first]}, {complaint}"
+                )
