@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -99,15 +98,14 @@ def test_threads_may_share_a_book(path: Path, late_book: ArrayBook) -> None:
 
 
 @pytest.mark.parametrize(
-    "flags",
+    "scope",
     [
-        {"distances": True, "decided": True, "immediate_wins": True, "mirrored": True},
-        {"distances": False, "opening": "", "first_wins_omitted": True},
-        {"distances": False},
+        Scope(ply=11, opening="4445", distances=True, decided=True, mirrored=True),
+        Scope(ply=11, opening="4445", distances=False, immediate_wins=True),
+        Scope(ply=8, distances=False, first_wins_omitted=True),
     ],
 )
-def test_the_header_keeps_the_whole_scope(flags: dict[str, Any], tmp_path: Path) -> None:
-    scope = Scope(**({"ply": 11, "opening": "4445"} | flags))
+def test_the_header_keeps_the_whole_scope(scope: Scope, tmp_path: Path) -> None:
     write_blocks(tmp_path / "empty.book", [], scope)
     book = open_book(tmp_path / "empty.book")
     assert book.scope == scope

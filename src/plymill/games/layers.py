@@ -5,9 +5,44 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from plymill.games.connect4 import WIDTH, canonical_keys, decided, play_all
+from plymill.games import connect4
+from plymill.games.connect4 import WIDTH, Position, canonical_keys, play_all
 
 Keys = npt.NDArray[np.uint64]
+
+
+def layer_below(
+    root: Position,
+    ply: int,
+    *,
+    decided: bool = False,
+    immediate_wins: bool = False,
+    mirrored: bool = False,
+) -> Keys:
+    """The positions with exactly ``ply`` stones that can follow a root; won games end there.
+
+    By default nobody has won, the side to move cannot win at once, and of a mirror pair only the
+    position with the smaller key is there. Up to ply 12 in seconds and half a gigabyte.
+
+    Args:
+        root: the position from which to start, of at most ``ply`` stones.
+        ply: number of stones, those of the root included.
+        decided: keep positions that a player has won with the last stone.
+        immediate_wins: keep positions in which the side to move can win at once.
+        mirrored: keep positions apart from their mirror images.
+
+    Returns:
+        Keys, ascending and each once.
+    """
+    keys = np.array([root.key if mirrored else root.canonical_key], dtype=np.uint64)
+    for _ in range(root.ply, ply):
+        keys = children(keys[~connect4.decided(keys)], fold=not mirrored)
+    over = connect4.decided(keys)
+    if not decided:
+        keys, over = keys[~over], over[~over]
+    if not immediate_wins:
+        keys = keys[over | ~connect4.immediate_wins(keys)]
+    return keys
 
 
 def undecided_layers(roots: Keys, depth: int) -> Iterator[Keys]:
@@ -22,11 +57,11 @@ def undecided_layers(roots: Keys, depth: int) -> Iterator[Keys]:
         been won are not continued.
     """
     layer = sorted_unique(canonical_keys(roots))
-    layer = layer[~decided(layer)]
+    layer = layer[~connect4.decided(layer)]
     yield layer
     for _ in range(depth):
         layer = children(layer)
-        layer = layer[~decided(layer)]
+        layer = layer[~connect4.decided(layer)]
         yield layer
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from plymill.errors import SolverError
 from plymill.games import connect4
 from plymill.games.connect4 import HEIGHT, SQUARES, WIDTH, Position
-from plymill.games.layers import children
+from plymill.games.layers import layer_below
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
 
@@ -47,16 +47,9 @@ def enumerate_ply(
             f"ply {n} cannot follow an opening of {start.ply} stones: "
             f"expected {start.ply} to {SQUARES}"
         )
-    keys = np.array([start.key if mirrored else start.canonical_key], dtype=np.uint64)
-    for _ in range(start.ply, n):
-        keys = children(keys[~connect4.decided(keys)], fold=not mirrored)
-    if not decided:
-        keys = keys[~connect4.decided(keys)]
-    if not immediate_wins:
-        # A decided position has no move to win with, so only the flag above drops it.
-        over = connect4.decided(keys) if decided else False
-        keys = keys[~connect4.immediate_wins(keys) | over]
-    return keys
+    return layer_below(
+        start, n, decided=decided, immediate_wins=immediate_wins, mirrored=mirrored
+    )
 
 
 def locality_order(keys: npt.ArrayLike) -> npt.NDArray[np.int64]:
