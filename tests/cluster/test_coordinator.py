@@ -165,6 +165,72 @@ def test_a_damaged_file_is_reported_and_made_again(
     assert said in faults[0]
 
 
+@pytest.mark.parametrize(
+    "damage", [lambda data: b"", lambda data: data.replace(b"total", b"tutal")]
+)
+@pytest.mark.parametrize("path", ["spec.json", "plan.json", "stages/sum.json", "stages/text.json"])
+def test_whatever_is_damaged_in_a_finished_run_the_artefacts_are_the_same_and_nothing_is_solved(
+    make_job: MakeJob, memory: MemoryFiles, path: str, damage: Callable[[bytes], bytes]
+) -> None:
+    job = make_job(audit_fraction=0.2)
+    run(job, memory)
+    before = artifacts(memory, job)
+    store = RunStore(memory, job.spec.run_id)
+    store.files.write(path, damage(store.files.read(path)))
+    again = make_job(audit_fraction=0.2)
+    assert run(again, memory).complete
+    assert again.solved == []
+    assert artifacts(memory, again) == before
+
+
+def test_a_flipped_bit_in_an_audit_condemns_nobody(make_job: MakeJob, memory: MemoryFiles) -> None:
+    job = make_job(audit_fraction=0.1)
+    run(job, memory)
+    store = RunStore(memory, job.spec.run_id)
+    name = store.files.list("audits")[0]
+    record = store.read_json(f"audits/{name}")
+    assert record is not None
+    digest = record["digest"].encode()
+    altered = store.files.read(f"audits/{name}").replace(digest, b"0" + digest[1:])
+    store.files.write(f"audits/{name}", altered)
+    again = make_job(audit_fraction=0.1)
+    assert run(again, memory).complete
+    assert again.solved == []
+    assert "discarded" not in {event["event"] for event in store.read_events()}
+
+
+def test_a_damaged_input_of_a_finished_unit_is_made_again_if_its_audit_is_still_due(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(audit_fraction=0.1)
+    run(job, memory)
+    store = RunStore(memory, job.spec.run_id)
+    name = store.files.list("audits")[0]
+    store.files.delete(f"audits/{name}")
+    store.files.write(f"input/{name.removesuffix('.json')}.zst", b"")
+    again = make_job(audit_fraction=0.1)
+    assert run(again, memory).complete
+    assert again.solved == []
+    assert name in store.files.list("audits")
+
+
+def test_units_of_an_altered_plan_are_looked_at_again_with_the_right_one(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job()
+    run(job, memory)
+    store = RunStore(memory, job.spec.run_id)
+    plan = store.read_plan()
+    assert plan is not None
+    wrong = plan.units[4].model_copy(update={"input_digest": "0" * 64})
+    units = (*plan.units[:4], wrong, *plan.units[5:])
+    store.write_plan(plan.model_copy(update={"units": units}))
+    again = make_job()
+    assert run(again, memory).complete
+    assert again.solved == []
+    assert store.read_plan() == plan
+
+
 def test_a_damaged_artefact_is_made_again(make_job: MakeJob, memory: MemoryFiles) -> None:
     job = make_job()
     run(job, memory)

@@ -101,3 +101,54 @@ def test_download_of_an_unfinished_run_is_refused(
     RunStore.open(str(tmp_path), job.spec.run_id).write_spec(job.spec)
     with pytest.raises(RunNotFoundError, match="is not finished"):
         download(str(tmp_path), job.spec.run_id, tmp_path / "here")
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b"{}", b"[" * 100_000])
+def test_a_run_whose_spec_was_altered_is_listed_as_damaged_and_explained(
+    finished: tuple[str, str], tmp_path: Path, data: bytes
+) -> None:
+    url, run_id = finished
+    Path(url, run_id, "spec.json").write_bytes(data)
+    (info,) = list_runs(url)
+    assert (info.run_id, info.state, info.spec) == (run_id, "damaged", {})
+    with pytest.raises(CorruptFileError, match=r"spec\.json is altered"):
+        load_run(url, run_id)
+    with pytest.raises(CorruptFileError, match=r"spec\.json is altered"):
+        download(url, run_id, tmp_path / "here")
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b"{}", b'{"files": {"x": {}}}'])
+def test_an_altered_manifest_is_not_shown(finished: tuple[str, str], data: bytes) -> None:
+    url, run_id = finished
+    Path(url, run_id, "artifacts/manifest.json").write_bytes(data)
+    assert load_run(url, run_id).manifest is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "\xff",
+        "no digest",
+        f"{'0' * 64}  ../../stolen",
+        f"{'0' * 64}  /etc/x",
+        f"{'0' * 64}  ..",
+    ],
+)
+def test_check_sums_that_were_altered_lead_nowhere(
+    finished: tuple[str, str], tmp_path: Path, line: str
+) -> None:
+    url, run_id = finished
+    Path(url, run_id, "artifacts/SHA256SUMS").write_bytes(line.encode("latin-1"))
+    with pytest.raises(CorruptFileError, match="SHA256SUMS is cut short or altered"):
+        download(url, run_id, tmp_path / "here")
+    assert not (tmp_path / "here").exists()
+
+
+def test_download_names_an_artefact_that_is_missing(
+    finished: tuple[str, str], tmp_path: Path
+) -> None:
+    url, run_id = finished
+    Path(url, run_id, "artifacts/total.txt").unlink()
+    with pytest.raises(CorruptFileError, match=r"total\.txt is missing"):
+        download(url, run_id, tmp_path / "here")

@@ -21,6 +21,7 @@ from plymill.cluster import (
     StoreFullError,
     Unit,
 )
+from plymill.cluster.store import AuditRecord
 from plymill.cluster.unitfile import arrays_digest
 
 ARRAYS = {"keys": np.arange(10, dtype=np.uint64)}
@@ -124,12 +125,67 @@ def test_a_result_of_another_input_is_refused(store: RunStore) -> None:
 
 
 def test_another_spec_under_the_same_run_is_refused(
-    store: RunStore, make_job: Callable[..., Any]
+    files: Files, make_job: Callable[..., Any]
 ) -> None:
-    store.write_spec(make_job(count=10).spec)
-    store.write_spec(make_job(count=10).spec)
-    with pytest.raises(StoreError, match=r"spec\.json is not the spec"):
+    spec = make_job(count=10).spec
+    store = RunStore(files, spec.run_id)
+    store.write_spec(spec)
+    store.write_spec(spec)
+    with pytest.raises(StoreError, match=r"spec\.json is the spec of another job"):
         store.write_spec(make_job(count=20).spec)
+    assert store.read_spec()["count"] == 10
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", b"{}", b"[]", b'{"count": 11}'])
+def test_an_altered_spec_is_refused_and_written_anew_by_who_knows_it(
+    files: Files, make_job: Callable[..., Any], data: bytes
+) -> None:
+    spec = make_job(count=10).spec
+    store = RunStore(files, spec.run_id)
+    store.files.write("spec.json", data)
+    with pytest.raises(CorruptFileError, match=r"spec\.json is altered"):
+        store.read_spec()
+    store.write_spec(spec)
+    assert store.read_spec()["count"] == 10
+
+
+def test_an_altered_plan_or_audit_is_not_believed(
+    files: Files, make_job: Callable[..., Any]
+) -> None:
+    job = make_job(audit_fraction=0.1)
+    store = RunStore(files, job.spec.run_id)
+    plan = job.plan(store)
+    store.write_plan(plan)
+    record = AuditRecord(unit=plan.audited[0], digest="good", worker="w")
+    store.write_audit(plan.units[record.unit], record)
+    assert store.read_plan() == plan
+    assert store.read_audits(plan) == [record]
+    for path, old, new in (
+        ("plan.json", b"numbers", b"numberz"),
+        (f"audits/{plan.units[record.unit].name}.json", b"good", b"gold"),
+    ):
+        store.files.write(path, store.files.read(path).replace(old, new))
+    assert store.read_plan() is None
+    assert store.read_audits(plan) == []
+
+
+def test_an_audit_under_the_name_of_another_unit_is_not_believed(
+    files: Files, make_job: Callable[..., Any]
+) -> None:
+    job = make_job(audit_fraction=0.1)
+    store = RunStore(files, job.spec.run_id)
+    plan = job.plan(store)
+    one, other = plan.audited
+    store.write_audit(plan.units[other], AuditRecord(unit=one, digest="d", worker="w"))
+    assert store.read_audits(plan) == []
+
+
+def test_lines_that_are_no_events_are_left_out(store: RunStore) -> None:
+    event = {"time": 1.5, "event": "node joined"}
+    store.write_events([event])
+    good = store.files.read("events.jsonl")
+    store.files.write("events.jsonl", b'5\n[]\n\xff\n{"event": "x", "time": "y"}\n{}\n' + good)
+    assert store.read_events() == [event]
 
 
 def test_a_failing_write_leaves_the_old_file_and_no_rest(
@@ -155,7 +211,15 @@ def test_unfinished_files_of_a_killed_writer_are_not_listed(tmp_path: Path) -> N
     assert files.list("units") == []
 
 
-@pytest.mark.parametrize("url", ["ftp://there/x", "s3://", "nonsense://x"])
+def test_a_folder_may_have_a_name_that_would_mean_something_in_a_url(tmp_path: Path) -> None:
+    files = ArrowFiles(str(tmp_path / "runs?a=1#b%20c"))
+    files.sub("run-1").write("x", b"1")
+    assert (tmp_path / "runs?a=1#b%20c" / "run-1" / "x").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://there/x", "s3://", "nonsense://x", "~nobody-by-that-name/x", "runs\udcff"]
+)
 def test_a_url_that_names_no_store_is_explained(url: str) -> None:
     with pytest.raises(StoreError, match=r"Cannot open the store .*expected a folder, s3://"):
         ArrowFiles(url)

@@ -115,6 +115,8 @@ class ArrowFiles:
 
     def sub(self, folder: str) -> "ArrowFiles":
         """See `Files.sub`."""
+        if self.is_local:
+            return ArrowFiles(f"{self.url}/{folder}")
         head, mark, query = self.url.partition("?")
         return ArrowFiles(f"{head.rstrip('/')}/{folder}{mark}{query}")
 
@@ -182,16 +184,25 @@ class MemoryFiles:
 def _open(url: str) -> tuple[arrow.FileSystem, str]:
     try:
         if "://" not in url:
-            return arrow.LocalFileSystem(), str(Path(url).expanduser().resolve())
+            return arrow.LocalFileSystem(), _local_root(url)
         filesystem, root = arrow.FileSystem.from_uri(_one_request_a_file(url))
         if not root.strip("/"):
             raise ValueError("it names no bucket")
-    except (OSError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise StoreError(
             f"Cannot open the store '{url}': {error}; expected a folder, s3://bucket/path or "
             "gs://bucket/path."
         ) from error
     return filesystem, root.rstrip("/")
+
+
+def _local_root(path: str) -> str:
+    root = str(Path(path).expanduser().resolve())
+    try:
+        root.encode()
+    except UnicodeEncodeError:
+        raise ValueError("its name is not UTF-8") from None
+    return root
 
 
 def _one_request_a_file(url: str) -> str:

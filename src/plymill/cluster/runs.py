@@ -1,6 +1,7 @@
 """Looking at the runs of a store, and fetching what they made. Needs no cluster."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,9 +13,12 @@ from pydantic import ValidationError
 from plymill.cluster.errors import CorruptFileError, RunNotFoundError, StoreError
 from plymill.cluster.files import ArrowFiles
 from plymill.cluster.progress import Progress
+from plymill.cluster.sealed import read_object
 from plymill.cluster.store import ARTIFACTS, RunStore
 
 _FETCHERS = 8
+_SUMS = f"{ARTIFACTS}/SHA256SUMS"
+_SUMS_LINE = re.compile(rb"([0-9a-f]{64})  ([A-Za-z0-9_][A-Za-z0-9_.-]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,7 @@ class RunInfo:
         run_id: the run.
         spec: its spec's fields.
         progress: the figures last written; None before the first.
-        manifest: the finished run's manifest; None until then.
+        manifest: the finished run's manifest; None until then, or if it was altered.
         provenance: who computed what; None until the run is finished.
     """
 
@@ -38,14 +42,29 @@ class RunInfo:
     @property
     def state(self) -> str:
         """``done``, ``failed``, ``interrupted``, or the phase last reported."""
+        if not self.spec:
+            return "damaged"
         return "unknown" if self.progress is None else self.progress.state
 
 
 def list_runs(store_url: str) -> list[RunInfo]:
-    """All runs of a store, by name; folders that are no runs are left out."""
+    """All runs of a store, by name; folders that are no runs are left out.
+
+    A run whose spec was altered is listed as ``damaged``, with no spec.
+    """
+    return [_listed(store_url, name) for name in _names(store_url)]
+
+
+def _names(store_url: str) -> list[str]:
     root = ArrowFiles(store_url)
-    names = [name for name in root.list("") if root.exists(f"{name}/spec.json")]
-    return [load_run(store_url, name) for name in names]
+    return [name for name in root.list("") if root.exists(f"{name}/spec.json")]
+
+
+def _listed(store_url: str, run_id: str) -> RunInfo:
+    try:
+        return load_run(store_url, run_id)
+    except CorruptFileError:
+        return _info(RunStore.open(store_url, run_id), {})
 
 
 def load_run(store_url: str, run_id: str) -> RunInfo:
@@ -53,19 +72,23 @@ def load_run(store_url: str, run_id: str) -> RunInfo:
 
     Raises:
         RunNotFoundError: there is no such run; the sentence names those that there are.
+        CorruptFileError: its spec was altered.
     """
     store = RunStore.open(store_url, run_id)
-    spec = store.read_json("spec.json")
-    if spec is None:
-        root = ArrowFiles(store_url)
-        known = [name for name in root.list("") if root.exists(f"{name}/spec.json")]
-        there = f"it holds {', '.join(known)}" if known else "it holds no runs"
-        raise RunNotFoundError(f"There is no run '{run_id}' in {store_url}; {there}.")
+    try:
+        return _info(store, store.read_spec())
+    except FileNotFoundError:
+        known = _names(store_url)
+    there = f"it holds {', '.join(known)}" if known else "it holds no runs"
+    raise RunNotFoundError(f"There is no run '{run_id}' in {store_url}; {there}.")
+
+
+def _info(store: RunStore, spec: dict[str, Any]) -> RunInfo:
     return RunInfo(
-        run_id=run_id,
+        run_id=store.run_id,
         spec=spec,
         progress=_progress(store),
-        manifest=store.read_json(f"{ARTIFACTS}/manifest.json"),
+        manifest=_manifest(store),
         provenance=store.read_json("provenance.json"),
     )
 
@@ -89,19 +112,19 @@ def download(
 
     Raises:
         RunNotFoundError: there is no such run, or it has no artefacts yet.
-        CorruptFileError: a file of the store is not what ``SHA256SUMS`` says.
+        CorruptFileError: ``SHA256SUMS`` was altered, or a file is not what it says.
         StoreError: the destination cannot be written.
     """
     load_run(store_url, run_id)
     store = RunStore.open(store_url, run_id)
     try:
-        sums = store.files.read(f"{ARTIFACTS}/SHA256SUMS")
+        sums = store.files.read(_SUMS)
     except FileNotFoundError:
         raise RunNotFoundError(
             f"Run {run_id} in {store_url} is not finished: it has no artefacts yet."
         ) from None
+    digests = _parse_sums(sums, where=f"{store.url}/{_SUMS}")
     target = ArrowFiles(str(destination))
-    digests = dict(line.split("  ", 1)[::-1] for line in sums.decode().splitlines())
 
     def fetch(name: str) -> Path:
         size = _fetch(store, target, name, digests[name])
@@ -122,11 +145,38 @@ def _fetch(store: RunStore, target: ArrowFiles, name: str, digest: str) -> int:
         there = target.read(name)
         if hashlib.sha256(there).hexdigest() == digest:
             return len(there)
-    data = store.files.read(f"{ARTIFACTS}/{name}")
+    try:
+        data = store.files.read(f"{ARTIFACTS}/{name}")
+    except FileNotFoundError:
+        raise CorruptFileError(
+            f"{store.url}/{ARTIFACTS}/{name} is missing, though SHA256SUMS names it."
+        ) from None
     if hashlib.sha256(data).hexdigest() != digest:
         raise CorruptFileError(f"{store.url}/{ARTIFACTS}/{name} is not what SHA256SUMS says.")
     target.write(name, data)
     return len(data)
+
+
+def _parse_sums(data: bytes, *, where: str) -> dict[str, str]:
+    """The digests by name; a name with a slash would lead out of the folder of the artefacts."""
+    lines = [_SUMS_LINE.fullmatch(line) for line in data.splitlines()]
+    found = {line[2].decode(): line[1].decode() for line in lines if line is not None}
+    if not found or len(found) < len(lines):
+        raise CorruptFileError(
+            f"{where} is cut short or altered: expected lines of a SHA-256 digest and a name."
+        )
+    return found
+
+
+def _manifest(store: RunStore) -> dict[str, Any] | None:
+    """The manifest, if it is the one that ``SHA256SUMS`` names."""
+    try:
+        sums = _parse_sums(store.files.read(_SUMS), where=_SUMS)
+        data = store.files.read(f"{ARTIFACTS}/manifest.json")
+    except (FileNotFoundError, CorruptFileError):
+        return None
+    sound = sums.get("manifest.json") == hashlib.sha256(data).hexdigest()
+    return read_object(data) if sound else None
 
 
 def _progress(store: RunStore) -> Progress | None:

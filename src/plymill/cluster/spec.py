@@ -63,6 +63,11 @@ class JobSpec(BaseModel):
         return cls.from_fields({**read_toml(path), **overrides}, where=str(path))
 
 
+def is_named_after(run_id: str, data: bytes) -> bool:
+    """Whether these bytes are the canonical JSON of the spec that the run is named after."""
+    return run_id.endswith(f"-{hashlib.sha256(data).hexdigest()[:HASH_DIGITS]}")
+
+
 class RunOptions(BaseModel):
     """How a run is carried out. None of it can change what comes out.
 
@@ -87,6 +92,8 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except RecursionError:
+        raise SpecError(f"{path}: expected a TOML file, but it is nested too deeply.") from None
     except OSError as error:
         raise SpecError(f"{path}: cannot read the job file: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -25,7 +25,8 @@ from plymill.cluster import unitfile
 from plymill.cluster.errors import CorruptFileError, StoreError
 from plymill.cluster.files import ArrowFiles, Files
 from plymill.cluster.plan import Plan, Unit
-from plymill.cluster.spec import JobSpec
+from plymill.cluster.sealed import read_object, sealed, unsealed
+from plymill.cluster.spec import JobSpec, is_named_after
 
 ARTIFACTS = "artifacts"
 
@@ -89,34 +90,50 @@ class RunStore:
     # --- spec and plan ----------------------------------------------------------------------------
 
     def write_spec(self, spec: JobSpec) -> None:
-        """Store the spec, or check that the one stored is the same.
+        """Store the spec; one that is there and was altered is replaced.
 
         Raises:
-            StoreError: another spec has the same run id, or the stored one was altered.
+            StoreError: another spec has the same run id.
         """
-        text = spec.canonical_json
+        text = spec.canonical_json.encode()
         try:
-            stored = self.files.read("spec.json").decode()
+            stored = self.files.read("spec.json")
         except FileNotFoundError:
-            self.files.write("spec.json", text.encode())
+            stored = b""
+        if stored == text:
             return
-        if stored != text:
-            raise StoreError(f"{self.url}/spec.json is not the spec of {self.run_id}.")
+        if is_named_after(self.run_id, stored):
+            raise StoreError(
+                f"{self.url}/spec.json is the spec of another job that has the same name "
+                f"{self.run_id}; expected a store without it."
+            )
+        self.files.write("spec.json", text)
 
     def read_spec(self) -> dict[str, Any]:
-        """The fields of the stored spec. Raises FileNotFoundError if the run is not there."""
-        fields: dict[str, Any] = self._read_json("spec.json")
+        """The fields of the stored spec.
+
+        Raises:
+            FileNotFoundError: the run is not there.
+            CorruptFileError: the file is not what the run's name stands for.
+        """
+        data = self.files.read("spec.json")
+        fields = read_object(data) if is_named_after(self.run_id, data) else None
+        if fields is None:
+            raise CorruptFileError(
+                f"{self.url}/spec.json is altered: it is not the spec that the run is named after; "
+                "starting the job again with its flags or file writes it anew."
+            )
         return fields
 
     def write_plan(self, plan: Plan) -> None:
         """Publish the plan; all its inputs must be there already."""
-        self.files.write("plan.json", plan.model_dump_json().encode())
+        self.files.write("plan.json", sealed(plan.model_dump(mode="json")))
 
     def read_plan(self) -> Plan | None:
         """The plan, or None if it is missing, altered or another run's: then it is made anew."""
         try:
-            plan = Plan.model_validate_json(self.files.read("plan.json"))
-        except (FileNotFoundError, ValidationError):
+            plan = Plan.model_validate(self._read_sealed("plan.json"))
+        except (FileNotFoundError, CorruptFileError, ValidationError):
             return None
         return plan if plan.run_id == self.run_id else None
 
@@ -180,19 +197,22 @@ class RunStore:
 
     def write_audit(self, unit: Unit, record: AuditRecord) -> None:
         """Store the second opinion on a unit."""
-        self.write_json(self._audit(unit.name), asdict(record))
+        self.write_sealed(self._audit(unit.name), asdict(record))
 
     def read_audits(self, plan: Plan) -> list[AuditRecord]:
-        """The second opinions that are stored and legible."""
+        """The second opinions that are stored and sound; the others have to be given again."""
         names = {name.removesuffix(".json") for name in self.files.list("audits")}
-        records = []
-        for unit in (plan.units[index] for index in plan.audited):
-            if unit.name in names:
-                try:
-                    records.append(AuditRecord(**self._read_json(self._audit(unit.name))))
-                except (ValueError, TypeError):
-                    self.files.delete(self._audit(unit.name))
-        return records
+        audited = (plan.units[index] for index in plan.audited)
+        records = (self._read_audit(unit) for unit in audited if unit.name in names)
+        return [record for record in records if record is not None]
+
+    def _read_audit(self, unit: Unit) -> AuditRecord | None:
+        fields = self.read_sealed(self._audit(unit.name))
+        try:
+            record = AuditRecord(**(fields or {}))
+        except TypeError:
+            return None
+        return record if record.unit == unit.index else None
 
     # --- progress, events, artefacts --------------------------------------------------------------
 
@@ -201,11 +221,22 @@ class RunStore:
         text = json.dumps(value, sort_keys=True, indent=2) + "\n"
         self.files.write(path, text.encode())
 
-    def read_json(self, path: str) -> Any | None:
-        """Published JSON, or None if it is missing or illegible."""
+    def read_json(self, path: str) -> dict[str, Any] | None:
+        """The fields of a published JSON object, or None if it is missing or illegible."""
         try:
-            return self._read_json(path)
-        except (FileNotFoundError, ValueError):
+            return read_object(self.files.read(path))
+        except FileNotFoundError:
+            return None
+
+    def write_sealed(self, path: str, fields: Mapping[str, Any]) -> None:
+        """Publish a JSON object with its digest, for what the result depends on."""
+        self.files.write(path, sealed(fields))
+
+    def read_sealed(self, path: str) -> dict[str, Any] | None:
+        """The fields of such an object, or None if it is missing or altered."""
+        try:
+            return self._read_sealed(path)
+        except (FileNotFoundError, CorruptFileError):
             return None
 
     def write_events(self, events: Iterable[Mapping[str, Any]]) -> None:
@@ -214,18 +245,14 @@ class RunStore:
         self.files.write("events.jsonl", "".join(lines).encode())
 
     def read_events(self) -> list[dict[str, Any]]:
-        """All events so far; lines that are no JSON are left out."""
+        """All events so far; lines that are none are left out."""
         try:
-            text = self.files.read("events.jsonl").decode(errors="replace")
+            lines = self.files.read("events.jsonl").splitlines()
         except FileNotFoundError:
             return []
-        events = []
-        for line in text.splitlines():
-            try:
-                events.append(json.loads(line))
-            except ValueError:
-                continue
-        return events
+        return [
+            event for event in map(read_object, lines) if event is not None and _is_event(event)
+        ]
 
     def publish(self, path: str, data: bytes) -> dict[str, Any]:
         """Publish a file and return its ``{"sha256", "bytes"}``."""
@@ -250,8 +277,8 @@ class RunStore:
     def _audit(self, unit: str) -> str:
         return f"audits/{unit}.json"
 
-    def _read_json(self, path: str) -> Any:
-        return json.loads(self.files.read(path))
+    def _read_sealed(self, path: str) -> dict[str, Any]:
+        return unsealed(self.files.read(path), where=path)
 
     def _read_unit_file(self, path: str, unit: Unit) -> unitfile.UnitFile:
         file = unitfile.decode(self.files.read(path), where=path)
@@ -261,3 +288,7 @@ class RunStore:
                 f"of {self.run_id}."
             )
         return file
+
+
+def _is_event(event: Mapping[str, Any]) -> bool:
+    return isinstance(event.get("event"), str) and isinstance(event.get("time"), int | float)

@@ -7,7 +7,7 @@ called again.
 import hashlib
 import platform
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -42,30 +42,24 @@ class Inventory:
 
 def prepare(job: Job, store: RunStore) -> Inventory:
     """Make sure that there is a plan with sound inputs, and see which units are finished."""
-    faults: list[str] = []
-    plan = store.read_plan()
-    if plan is None:
-        plan = _plan(job, store)
-    finished = store.finished_units()
-    with ThreadPoolExecutor(_READERS) as pool:
-        found = list(pool.map(lambda unit: _look(store, unit, finished), plan.units))
-    receipts = [item for item in found if isinstance(item, Receipt)]
-    faults += [item for item in found if isinstance(item, str)]
-    done = {receipt.unit for receipt in receipts}
-    open_units = [unit for unit in plan.units if unit.index not in done]
-    with ThreadPoolExecutor(_READERS) as pool:
-        damaged = [text for text in pool.map(lambda u: _input_fault(store, u), open_units) if text]
+    plan = store.read_plan() or _plan(job, store)
+    receipts, faults = _finished(store, plan)
+    audits = _audits(store, plan, receipts)
+    checked = {audit.unit for audit in audits}
+    settled = {r.unit for r in receipts if r.unit not in plan.audited or r.unit in checked}
+    damaged = _damaged_inputs(store, [unit for unit in plan.units if unit.index not in settled])
     if damaged:
-        faults += damaged
         plan = _plan(job, store)
-    audits = [record for record in store.read_audits(plan) if record.unit in done]
+        receipts, more = _finished(store, plan)  # the damaged thing may have been the plan
+        audits = _audits(store, plan, receipts)
+        faults = list(dict.fromkeys(faults + damaged + more))
     return Inventory(plan, tuple(receipts), tuple(audits), tuple(faults))
 
 
 def run_stage(job: Job, store: RunStore, plan: Plan, name: str) -> Mapping[str, Any]:
     """Carry out one finishing stage, unless its record and all its files are there already."""
     stage = next(stage for stage in job.stages if stage.name == name)
-    record = store.read_json(_record(name))
+    record = store.read_sealed(_record(name))
     if record is not None and _is_intact(store, record):
         result: Mapping[str, Any] = record["result"]
         return result
@@ -77,7 +71,7 @@ def run_stage(job: Job, store: RunStore, plan: Plan, name: str) -> Mapping[str, 
     with tempfile.TemporaryDirectory(prefix="plymill-") as scratch:
         context = StageContext(store, plan, Path(scratch), _earlier(job, store, stage), publish)
         result = stage.run(context)
-    store.write_json(_record(name), {"files": files, "result": result})
+    store.write_sealed(_record(name), {"files": files, "result": result})
     return result
 
 
@@ -94,7 +88,7 @@ def seal(job: Job, store: RunStore, plan: Plan) -> None:
         "plymill": __version__,
         "units": len(plan.units),
         plan.item: plan.items,
-        "stages": {s.name: (store.read_json(_record(s.name)) or {})["result"] for s in job.stages},
+        "stages": {stage.name: _stored(store, stage.name)["result"] for stage in job.stages},
         "files": files,
     }
     store.write_json(f"{ARTIFACTS}/manifest.json", manifest)
@@ -113,7 +107,7 @@ def published_files(job: Job, store: RunStore) -> dict[str, dict[str, Any]]:
     """``{path: {"sha256", "bytes"}}`` of all artefacts that the stages so far have published."""
     files: dict[str, dict[str, Any]] = {}
     for stage in job.stages:
-        files.update((store.read_json(_record(stage.name)) or {"files": {}})["files"])
+        files.update(_stored(store, stage.name)["files"])
     return files
 
 
@@ -138,8 +132,17 @@ def _plan(job: Job, store: RunStore) -> Plan:
     return plan
 
 
-def _look(store: RunStore, unit: Unit, finished: set[str]) -> Receipt | str | None:
-    if unit.name not in finished:
+def _finished(store: RunStore, plan: Plan) -> tuple[list[Receipt], list[str]]:
+    """The receipts of the units with a sound result, and a sentence for each other result."""
+    there = store.finished_units()
+    with ThreadPoolExecutor(_READERS) as pool:
+        found = list(pool.map(lambda unit: _look(store, unit, there), plan.units))
+    receipts = [item for item in found if isinstance(item, Receipt)]
+    return receipts, [item for item in found if isinstance(item, str)]
+
+
+def _look(store: RunStore, unit: Unit, there: set[str]) -> Receipt | str | None:
+    if unit.name not in there:
         return None
     try:
         return store.read_unit(unit)[1]
@@ -147,6 +150,17 @@ def _look(store: RunStore, unit: Unit, finished: set[str]) -> Receipt | str | No
         return None
     except CorruptFileError as error:
         return str(error)
+
+
+def _audits(store: RunStore, plan: Plan, receipts: Sequence[Receipt]) -> list[AuditRecord]:
+    done = {receipt.unit for receipt in receipts}
+    return [record for record in store.read_audits(plan) if record.unit in done]
+
+
+def _damaged_inputs(store: RunStore, units: Sequence[Unit]) -> list[str]:
+    """One sentence for each of these units whose input is not sound."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        return [text for text in pool.map(lambda u: _input_fault(store, u), units) if text]
 
 
 def _input_fault(store: RunStore, unit: Unit) -> str | None:
@@ -164,8 +178,7 @@ def _earlier(job: Job, store: RunStore, stage: Stage) -> dict[str, Any]:
     for other in job.stages:
         if other.name == stage.name:
             break
-        record = store.read_json(_record(other.name))
-        results[other.name] = None if record is None else record["result"]
+        results[other.name] = _stored(store, other.name)["result"]
     return results
 
 
@@ -174,6 +187,17 @@ def _is_intact(store: RunStore, record: Mapping[str, Any]) -> bool:
         store.is_intact(f"{ARTIFACTS}/{path}", entry["sha256"])
         for path, entry in record["files"].items()
     )
+
+
+def _stored(store: RunStore, stage: str) -> dict[str, Any]:
+    """The record of a stage that is done. Raises CorruptFileError if it is not there or damaged."""
+    record = store.read_sealed(_record(stage))
+    if record is None:
+        raise CorruptFileError(
+            f"{store.url}/{_record(stage)} is missing or altered, expected the record of a stage "
+            "that is done; the same command again makes it anew."
+        )
+    return record
 
 
 def _record(stage: str) -> str:
