@@ -1,5 +1,6 @@
 """The opening-book job from spec to artefacts, in one process."""
 
+import hashlib
 import html.parser
 import json
 from collections.abc import Callable
@@ -13,7 +14,14 @@ import pytest
 from plymill.cluster import RunFailedError, RunOptions, RunResult, RunStore, SpecError
 from plymill.cluster.unitfile import arrays_digest
 from plymill.solver import Solver, Table, enumerate_ply
-from plymill.workers import BookJob, make_job, spec_from_fields, spec_from_toml, with_reference
+from plymill.workers import (
+    BookJob,
+    make_job,
+    resume_run,
+    spec_from_fields,
+    spec_from_toml,
+    with_reference,
+)
 from plymill.workers.book_plan import make_plan, seconds_per_position, unit_size
 from plymill.workers.book_worker import BookWorker
 
@@ -36,6 +44,16 @@ ArtifactsOf = Callable[[str, str], dict[str, bytes]]
         ({"ply": 50}, "ply: .*less than or equal to 41, got 50"),
         ({"audit_fraction": 2}, "audit_fraction: .*got 2"),
         ({"reference_layout": "12ply"}, "needs both"),
+        ({"opening": "1212121"}, "the opening '1212121' ends the game"),
+        ({"seed": -1}, "seed: .*got -1"),
+        ({"ply": 20}, "ply: expected at most 14 stones more than the 0 of the opening, got 20"),
+        ({"ply": True}, "ply: .*got True"),
+        ({"ply": "12"}, "ply: .*got '12'"),
+        ({"distances": "no"}, "distances: .*got 'no'"),
+        ({"derive": ["8"]}, "derive.0: .*got '8'"),
+        ({"derive": 8}, "derive: .*got 8"),
+        ({"layouts": "8ply"}, "layouts: .*got '8ply'"),
+        ({"opening": 4444}, "opening: .*got 4444"),
         ({"plies": 12}, "there is no field 'plies'"),
     ],
 )
@@ -87,8 +105,8 @@ def test_the_plan_covers_every_position_once_in_the_order_of_locality(
 
 
 def test_an_opening_with_nothing_undecided_below_is_refused(tmp_path: Path) -> None:
-    spec = BookJob(opening="1212121", ply=7, derive=())
-    with pytest.raises(SpecError, match="no undecided position with 7 stones follows '1212121'"):
+    spec = BookJob(opening="121212", ply=6, derive=())
+    with pytest.raises(SpecError, match="no undecided position with 6 stones follows '121212'"):
         make_plan(spec, RunStore.open(str(tmp_path), spec.run_id))
 
 
@@ -141,6 +159,39 @@ def test_a_run_makes_books_that_agree_with_the_published_one(
     assert against["ok"]
     names = set(artifacts_of(str(tmp_path), spec.run_id))
     assert "connect4-12ply-dist-after-44444422.plymill" in names
+
+
+def test_a_reference_that_cannot_be_compared_is_refused_before_anything_is_solved(
+    published: Callable[[str], Path], tiny: BookJob, tmp_path: Path, run_in_process: RunHere
+) -> None:
+    with pytest.raises(SpecError, match=r"holds positions of ply 8 .*expected .* of ply 12"):
+        with_reference(tiny, published("8ply"), "8ply")
+    run_in_process(tiny, str(tmp_path))
+    book = tmp_path / tiny.run_id / "artifacts" / f"{tiny.stem(12)}.plymill"
+    assert with_reference(tiny, book, "plymill").reference_layout == "plymill"
+    with pytest.raises(SpecError, match=r"after '44444422', expected .* after '1'"):
+        with_reference(BookJob(opening="1"), book, "plymill")
+
+
+def test_a_derived_book_without_positions_is_left_out(
+    tmp_path: Path, run_in_process: RunHere, artifacts_of: ArtifactsOf
+) -> None:
+    spec = BookJob(ply=8, opening="121212", derive=(6, 7), validate_sample=2)
+    result = run_in_process(spec, str(tmp_path))
+    assert result.complete
+    assert result.stages["derive"]["6"]["positions"] == 0
+    assert set(result.stages["validate"]) == {"8", "7"}
+    names = {name for name in artifacts_of(str(tmp_path), spec.run_id) if name.endswith(".plymill")}
+    assert names == {f"{spec.stem(8)}.plymill", f"{spec.stem(7)}.plymill"}
+
+
+def test_a_run_of_another_version_is_not_resumed_as_another_run(tmp_path: Path) -> None:
+    text = json.dumps({"kind": "book", "ply": 8}, separators=(",", ":"))
+    run_id = f"book-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    (tmp_path / run_id).mkdir()
+    (tmp_path / run_id / "spec.json").write_text(text)
+    with pytest.raises(SpecError, match=f"another version of plymill: .* expected {run_id}"):
+        resume_run(run_id, str(tmp_path))
 
 
 def test_two_runs_make_the_same_bytes_with_other_workers(

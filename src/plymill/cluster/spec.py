@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from plymill.cluster.errors import SpecError
 
@@ -20,11 +20,22 @@ HASH_DIGITS = 12
 
 
 class JobSpec(BaseModel):
-    """Base of all kinds of job. Subclasses narrow ``kind`` to one literal and add their fields."""
+    """Base of all kinds of job. Subclasses narrow ``kind`` to one literal and add their fields.
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    Types are strict: a file that says ``ply = true`` or ``distances = "no"`` is refused.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     kind: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists_are_tuples(cls, fields: Any) -> Any:
+        """Files know lists only."""
+        if not isinstance(fields, dict):
+            return fields
+        return {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
 
     @property
     def canonical_json(self) -> str:

@@ -10,6 +10,7 @@ from plymill.games import Position
 
 Layout = Literal["plymill", "8ply", "12ply", "12ply-dist"]
 _PLY_OF = {"8ply": 8, "12ply": 12, "12ply-dist": 12}
+_DEEPEST = 14  # plies below the opening: more positions than a task has memory for
 _DERIVED = 8  # the other ply that programs in the wild read
 assert set(_PLY_OF) | {"plymill"} == set(LAYOUTS)
 
@@ -18,7 +19,7 @@ class BookJob(JobSpec):
     """A book of all undecided positions of one ply that follow an opening.
 
     Attributes:
-        ply: number of stones of every position.
+        ply: number of stones of every position, at most 14 more than the opening has.
         opening: moves that all positions follow, columns 1 to 7; empty for the whole ply.
         distances: solve for scores; otherwise for outcomes only, which takes half the time.
         audit_fraction: share of the units that are solved again by another worker.
@@ -36,7 +37,7 @@ class BookJob(JobSpec):
     opening: str = ""
     distances: bool = True
     audit_fraction: float = Field(default=0.01, ge=0, le=1)
-    seed: int = 0
+    seed: int = Field(default=0, ge=0)
     layouts: tuple[Layout, ...] = ("plymill",)
     derive: tuple[int, ...] = ()
     validate_sample: int = Field(default=200, ge=0)
@@ -59,11 +60,7 @@ class BookJob(JobSpec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        first = Position(self.opening).ply
-        if first > self.ply:
-            raise ValueError(
-                f"the opening '{self.opening}' has {first} moves, more than the ply {self.ply}"
-            )
+        first = self._check_opening()
         for ply in self.derive:
             if not first <= ply < self.ply:
                 raise ValueError(
@@ -74,6 +71,23 @@ class BookJob(JobSpec):
         if (self.reference_sha256 is None) != (self.reference_layout is None):
             raise ValueError("a reference needs both reference_sha256 and reference_layout")
         return self
+
+    def _check_opening(self) -> int:
+        """How many stones the opening has."""
+        opening = Position(self.opening)
+        first = opening.ply
+        if opening.is_over():
+            raise ValueError(f"the opening '{self.opening}' ends the game: no position follows it")
+        if self.ply > first + _DEEPEST:
+            raise ValueError(
+                f"ply: expected at most {_DEEPEST} stones more than the {first} of the opening, "
+                f"got {self.ply}"
+            )
+        if first > self.ply:
+            raise ValueError(
+                f"the opening '{self.opening}' has {first} moves, more than the ply {self.ply}"
+            )
+        return first
 
     def _check_layout(self, layout: Layout) -> None:
         ply = _PLY_OF.get(layout)

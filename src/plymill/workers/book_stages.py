@@ -84,7 +84,8 @@ def validate_books(spec: BookJob, context: StageContext) -> dict[str, Any]:
         RunFailedError: a check found a fault; the sentence says which.
     """
     results = {}
-    for ply in (spec.ply, *spec.derive):
+    derived = [ply for ply in spec.derive if context.earlier["derive"][str(ply)]["positions"]]
+    for ply in (spec.ply, *derived):
         with _fetch(context, spec.stem(ply)) as book:
             main = ply == spec.ply
             against = _reference(spec, context) if main else []

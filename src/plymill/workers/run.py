@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+from plymill.books import open_book
 from plymill.cluster import (
     Coordinator,
     JobSpec,
@@ -70,9 +71,16 @@ def resume_run(
 
     Raises:
         RunNotFoundError: there is no such run.
+        CorruptFileError: its spec was altered.
+        SpecError: its spec is another one to this version of plymill.
     """
-    fields = load_run(store_url, run_id).spec
-    spec = spec_from_fields(fields, where=f"{store_url}/{run_id}/spec.json")
+    where = f"{store_url}/{run_id}/spec.json"
+    spec = spec_from_fields(load_run(store_url, run_id).spec, where=where)
+    if spec.run_id != run_id:
+        raise SpecError(
+            f"{where} was written by another version of plymill: to this one it describes the run "
+            f"{spec.run_id}, expected {run_id}."
+        )
     return run_job(spec, store_url, options=options, address=address, on_progress=on_progress)
 
 
@@ -80,8 +88,16 @@ def with_reference(spec: BookJob, path: str | Path, layout: Layout) -> BookJob:
     """The same job, whose finished book is compared with the book at ``path``.
 
     Raises:
-        SpecError: the file cannot be read.
+        SpecError: the file cannot be read, or holds positions that the job does not make.
+        BookFormatError: it is no book of this layout.
     """
+    with open_book(path, layout) as book:
+        comparable = book.opening.startswith(spec.opening) or spec.opening.startswith(book.opening)
+        if book.ply != spec.ply or not comparable:
+            raise SpecError(
+                f"{path} holds positions of ply {book.ply} after '{book.opening}', expected a book "
+                f"to compare with of ply {spec.ply} after '{spec.opening}'."
+            )
     digest = hashlib.sha256(_read(path)).hexdigest()
     return spec.model_copy(update={"reference_sha256": digest, "reference_layout": layout})
 
