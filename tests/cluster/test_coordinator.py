@@ -349,6 +349,18 @@ def test_workers_that_die_cost_their_units_in_flight_and_nothing_else(
     assert artifacts(memory, job) == artifacts(right, job)
 
 
+def test_the_first_figures_of_a_resumed_run_count_its_units_and_items_alike(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job()
+    run(job, memory)
+    seen: list[Progress] = []
+    run(make_job(), memory, on_progress=seen.append)
+    first = next(progress for progress in seen if progress.units_total)
+    assert (first.units_done, first.items_done, first.items_resumed) == (20, 200, 200)
+    assert first.unit_map == "d" * 20
+
+
 def test_progress_is_written_and_tells_rate_and_a_range_of_time_left(
     make_job: MakeJob, memory: MemoryFiles
 ) -> None:

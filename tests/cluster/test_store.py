@@ -180,6 +180,15 @@ def test_an_audit_under_the_name_of_another_unit_is_not_believed(
     assert store.read_audits(plan) == []
 
 
+def test_with_a_discarded_unit_goes_what_stages_have_made_of_it(store: RunStore) -> None:
+    unit = make_unit(store)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    store.write_sealed("stages/merge.json", {"files": {}, "result": {}})
+    store.discard_unit(unit)
+    assert store.files.list("stages") == []
+    assert store.finished_units() == set()
+
+
 def test_lines_that_are_no_events_are_left_out(store: RunStore) -> None:
     event = {"time": 1.5, "event": "node joined"}
     store.write_events([event])

@@ -125,6 +125,7 @@ class Coordinator:
         audits = [e.AuditDone(a.worker, a.unit, a.digest) for a in inventory.audits]
         for instruction in state.restore(done, audits):
             self._obey(instruction)
+        self._recorder.report(self._progress, now=True)
         while not state.ended:
             for report in self._executor.poll(_POLL):
                 self._take(report)
@@ -139,7 +140,6 @@ class Coordinator:
         self._recorder.event(
             "plan ready", units=len(session.plan.units), finished_before=len(inventory.receipts)
         )
-        self._recorder.report(self._progress, now=True)
         return session
 
     def _take(self, report: Report) -> None:

@@ -82,7 +82,7 @@ class RayExecutor:
             return ray.get(task.remote(*args))
         except re.RayTaskError as error:
             cause = error.cause
-            if isinstance(cause, PlymillError):
+            if isinstance(cause, PlymillError | OSError | MemoryError):
                 raise cause from None
             raise
         except re.RayError as error:

@@ -57,9 +57,10 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
         else:
             _knock(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+    except Exception as error:  # Ray raises bare ones, too, as when its raylet dies at the start
         where = f"reach the Ray cluster at '{address}'" if address else "start Ray on this machine"
-        raise ClusterError(f"Cannot {where}: {str(error).splitlines()[0]}") from error
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise ClusterError(f"Cannot {where}: {reason}") from error
     try:
         yield
     finally:

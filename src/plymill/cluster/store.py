@@ -191,7 +191,9 @@ class RunStore:
         return {name.removesuffix(".zst") for name in self.files.list("units")}
 
     def discard_unit(self, unit: Unit) -> None:
-        """Remove a unit's result, then its audit."""
+        """Remove a unit's result, then its audit; before them, what stages have made of them."""
+        for record in self.files.list("stages"):
+            self.files.delete(f"stages/{record}")
         self.files.delete(self._unit(unit.name))
         self.files.delete(self._audit(unit.name))
 
