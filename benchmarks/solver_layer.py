@@ -1,57 +1,115 @@
-"""The whole 12-ply layer, extrapolated from units spread evenly over it, on two cores.
+"""The whole 12-ply layer, extrapolated from units spread over it, solved through the job system.
 
-Every unit is solved as a job with two cores would: two threads, one table, which the positions
-before the unit have warmed. bitbully's figure is extrapolated from a cold sample of each unit.
-All scores are checked against the published book.
+The layer is cut into units as a job cuts it. Of these, groups of neighbours evenly spread over the
+layer are solved by a real run on local Ray with two threads. The first half of a group only warms
+the table; the rest is measured, as units in the middle of a stretch are what a whole run consists
+of. All scores are compared with the published book. bitbully's figure is extrapolated from a cold
+sample of the measured units.
+
+``--unit 10000`` is the size of a real job's units; ``--store`` keeps the run, to go on with it.
 """
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from _harness import Comparison, parser, show
 from _positions import Bitbully, published_book, scores_of
-from _stretch import solve_stretch
-from plymill.solver import enumerate_ply, locality_order
+from plymill.cluster import Coordinator, Plan, RunOptions, RunStore, Stage
+from plymill.cluster.ray_executor import RayExecutor
+from plymill.cluster.ray_session import ray_session
+from plymill.workers import BookJob
+from plymill.workers.actor import UnitActor
+from plymill.workers.book import BookRun
+
+LAYER = 4_200_899
+THREADS = 2
+
+
+class SampledRun(BookRun):
+    """A book job that solves only some groups of neighbouring units, and makes no book."""
+
+    groups = 10
+    length = 4
+
+    def plan(self, store: RunStore) -> Plan:
+        """The plan of the whole layer, thinned out."""
+        whole = super().plan(store)
+        last = len(whole.units) - self.length
+        firsts = np.linspace(0, last, self.groups, dtype=int)
+        chosen = [whole.units[first + i] for first in firsts for i in range(self.length)]
+        units, start = [], 0
+        for index, unit in enumerate(chosen):
+            stop = start + unit.items
+            units.append(unit.model_copy(update={"index": index, "start": start, "stop": stop}))
+            start = stop
+        return whole.model_copy(update={"units": tuple(units), "audited": ()})
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """None: there is no book to make of a sample."""
+        return ()
+
+    def page(self, manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+        """An empty page, as there is no book to show."""
+        return ""
+
+
+def run(job: SampledRun, store: RunStore) -> None:
+    with ray_session(None, threads=THREADS):
+        executor = RayExecutor(job, store, UnitActor, threads=THREADS)
+        Coordinator(job, store, executor).run()
 
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--units", type=int, default=10)
-    options.add_argument("--warm", type=int, default=10_000, help="positions solved before a unit")
-    options.add_argument("--unit", type=int, default=2_000, help="positions measured")
-    options.add_argument("--sample", type=int, default=10, help="positions of a unit for bitbully")
-    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--groups", type=int, default=10, help="places in the layer")
+    options.add_argument("--unit", type=int, default=2_500, help="positions in a unit")
+    options.add_argument("--sample", type=int, default=6, help="positions a group for bitbully")
     options.add_argument("--table-mb", type=int, default=512)
+    options.add_argument("--store", help="where to keep the run")
     args = options.parse_args()
-    layer = enumerate_ply(12)
-    order = layer[locality_order(layer)]
-    book = published_book()
-    peer = Bitbully()
-    hours = len(layer) / 3600  # core-hours for each core-second that a position takes
-    ours, theirs = [], []
-    # Evenly spread, half a step from either end.
-    for middle in (np.arange(args.units) + 0.5) * len(order) / args.units:
-        start = min(max(int(middle) - args.warm, 0), len(order) - args.warm - args.unit)
-        keys = order[start : start + args.warm + args.unit]
-        unit = keys[args.warm :]
-        stretch = solve_stretch(keys, args.warm, args.threads, args.table_mb)
-        if not np.array_equal(stretch.scores, scores_of(unit, book)):
-            raise AssertionError(f"scores of the unit at {start} differ from the published book's")
-        sample = unit[:: max(1, len(unit) // args.sample)][: args.sample]
-        scores, seconds = peer.solve(sample)
-        if not np.array_equal(scores, scores_of(sample, book)):
-            raise AssertionError("bitbully's scores differ")
-        ours.append(stretch.core_seconds / len(unit))
-        theirs.append(seconds / len(sample))
-    result = Comparison(
+    spec = BookJob(unit_size=args.unit, audit_fraction=0, seed=args.groups)
+    job = SampledRun(spec, RunOptions(threads=THREADS, table_mb=args.table_mb))
+    job.groups = args.groups
+    with tempfile.TemporaryDirectory() as folder:
+        store = RunStore.open(args.store or folder, spec.run_id)
+        run(job, store)
+        result = measure(job, store, args.sample)
+    show(result, as_json=args.json)
+
+
+def measure(job: SampledRun, store: RunStore, sample: int) -> Comparison:
+    """Compares all units with the published book, and extrapolates from the measured ones."""
+    plan = store.read_plan()
+    assert plan is not None
+    book, peer = published_book(), Bitbully()
+    ours, theirs, checked = [], [], 0
+    for unit in plan.units:
+        arrays, receipt = store.read_unit(unit)
+        keys, scores = arrays["keys"], arrays["scores"]
+        if not np.array_equal(scores, scores_of(keys, book)):
+            raise AssertionError(f"unit {unit.name} differs from the published book")
+        checked += len(keys)
+        if unit.index % job.length < job.length // 2:
+            continue
+        ours.append(receipt.seconds / len(keys))
+        some = keys[:: max(1, len(keys) * (job.length // 2) // sample)]
+        answers, seconds = peer.solve(some)
+        if not np.array_equal(answers, scores_of(some, book)):
+            raise AssertionError(f"bitbully differs in unit {unit.name}")
+        theirs.append(seconds / len(some))
+    return Comparison(
         claim="The whole 12-ply layer with distances",
-        ours=float(np.mean(ours)) * hours,
-        peer=float(np.mean(theirs)) * hours,
+        ours=float(np.mean(ours)) * LAYER / 3600,
+        peer=float(np.mean(theirs)) * LAYER / 3600,
         unit="core-hours",
         larger_is_better=False,
-        checked=args.units * args.unit,
+        checked=checked,
         extra={"ms_a_position": [round(1e3 * seconds, 2) for seconds in ours]},
     )
-    show(result, as_json=args.json)
 
 
 if __name__ == "__main__":
