@@ -78,7 +78,7 @@ def test_a_code_with_four_in_a_row_for_the_side_to_move_is_refused() -> None:
         keys_from_huffman([int(bits, 2)], 8)
 
 
-@pytest.mark.parametrize("ply", [-1, 29, 43])
+@pytest.mark.parametrize("ply", [-1, 29, 43, 2**31 - 1, 2**40])
 def test_a_ply_that_fits_no_code_is_refused(ply: int) -> None:
     with pytest.raises(InvalidPositionError, match=f"no position of {ply} stones"):
         keys_from_huffman([0], ply)

@@ -162,11 +162,11 @@ def test_gaps_and_foreign_positions_are_found(late_book: ArrayBook) -> None:
 
 
 def test_misplaced_positions_are_found(late_book: ArrayBook, opening: str) -> None:
-    wrong_ply = Position(opening).canonical_key
+    wrong_ply = np.array([Position(opening).canonical_key], dtype=np.uint64)
     winning = positions_of(Scope(ply=32, distances=True, opening=opening, immediate_wins=True))
     winning = winning[immediate_wins(winning)][:1]
     mirrored = mirror_keys(late_book.keys[5:6])
-    keys = np.unique(np.concatenate((late_book.keys[:9], [wrong_ply], winning, mirrored)))
+    keys = np.unique(np.concatenate((late_book.keys[:9], wrong_ply, winning, mirrored)))
     book = ArrayBook(keys, np.zeros(len(keys), dtype=np.int8), late_book.scope)
     check = check_itself(book)
     assert check.count("out of place") == 2

@@ -1,6 +1,7 @@
 """One position: from moves to keys and back, what it refuses, and how it is drawn."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -192,6 +193,31 @@ def test_playing_an_illegal_move_is_refused(moves: str, column: int, says: str) 
     assert position.moves == moves
 
 
+def test_without_moves_only_the_number_of_the_move_is_told() -> None:
+    full, over = (Position.from_key(Position(moves).key) for moves in ("444444", "1212121"))
+    with pytest.raises(IllegalMoveError, match=r"^move 7 is in column 4, which is full$"):
+        full.play(4)
+    with pytest.raises(IllegalMoveError, match=r"^move 8 comes after the end of the game"):
+        over.play(4)
+
+
+def test_numbers_that_are_not_whole_are_not_rounded() -> None:
+    number: Any = 4.7
+    position = Position("121212")
+    for ask in (position.play, position.can_win, Position.from_key):
+        with pytest.raises(TypeError):
+            ask(number)
+    with pytest.raises(TypeError):
+        Position.from_huffman(number, 0)
+
+
+@pytest.mark.parametrize("column", [2**31, -(2**64)])
+def test_a_column_of_any_size_is_refused_in_a_sentence(column: int) -> None:
+    with pytest.raises(IllegalMoveError, match=f"move 1 is {column}, expected a column from 1"):
+        Position().play(column)
+    assert not Position("121212").can_win(column)
+
+
 def test_moves_outside_the_board_win_nothing() -> None:
     position = Position("121212")
     assert position.can_win(1)
@@ -210,6 +236,7 @@ def board_of(*rows: str) -> list[list[int]]:
         ([[0] * 7] * 5, r"6 rows of 7, top row first; got shape \(5, 7\)"),
         ([[0] * 6] * 7, r"got shape \(7, 6\)"),
         ([0] * 42, r"got shape \(42,\)"),
+        ([[0] * 7] * 5 + [[0] * 6], "6 rows of 7, top row first; got rows of unequal length"),
         (board_of("...?..."), "row 6, column 4 holds .*3.*, expected 0"),
         ([[0] * 7] * 5 + [[0, -1, 0, 0, 0, 0, 0]], "row 6, column 2 holds .*-1"),
         ([[0] * 7] * 5 + [[0, 0.5, 0, 0, 0, 0, 0]], "row 6, column 2 holds .*0.5"),
@@ -320,6 +347,8 @@ def test_any_number_is_refused_or_the_key_of_its_position(position: Position, ch
         (1 << 64, 12),
         (0, -1),
         (0, 43),
+        (0, 2**31 - 1),  # twice as much does not fit 32 bits
+        (0, 2**40),
     ],
 )
 def test_a_huffman_key_of_no_position_is_refused(key: int, ply: int) -> None:

@@ -1,14 +1,16 @@
 """The rules and the functions on whole arrays, against a slow and obvious board of lists."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plymill.errors import IllegalMoveError
+from plymill.errors import IllegalMoveError, InvalidPositionError
 from plymill.games import Position
 from plymill.games.connect4 import (
     balanced,
@@ -234,7 +236,38 @@ def test_array_functions_do_not_write_to_their_input() -> None:
     assert play_all(keys, 4).tolist() == [Position("14").key, Position("444").key]
 
 
-@pytest.mark.parametrize("column", [0, 8, -1])
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        ([0, 0.9], r"\[0, 0.9\] holds no keys, expected whole numbers"),
+        ([-1], "expected whole numbers from 0"),
+        ([1 << 64], "expected whole numbers from 0"),
+        (["44"], "expected whole numbers from 0"),
+        (7, "7 holds no keys"),
+        (np.array([0.9]), "an array of float64 that begins with 0.9 holds no keys"),
+        (np.array([5, -1]), "an array of int64 that begins with 5 holds no keys"),
+        (np.array([True]), "an array of bool"),
+        (np.zeros((1, 2), dtype=np.uint64), r"keys have shape \(1, 2\), expected one dimension"),
+    ],
+)
+@pytest.mark.parametrize(
+    "ask", [mirror_keys, canonical_keys, boards, plies, balanced, immediate_wins, decided]
+)
+def test_arrays_that_hold_no_keys_are_refused(
+    ask: Callable[[Any], object], keys: Any, says: str
+) -> None:
+    with pytest.raises(InvalidPositionError, match=says):
+        ask(keys)
+
+
+def test_whole_numbers_of_any_type_are_keys() -> None:
+    for kind in (np.int64, np.uint8, np.int32):
+        assert plies(np.array([0, 1], dtype=kind)).tolist() == [0, 1]
+    assert plies(np.array([])).tolist() == plies([]).tolist() == []
+    assert balanced([0, 1 << 63]).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("column", [0, 8, -1, 2**31])
 def test_playing_off_the_board_is_refused(column: int) -> None:
     with pytest.raises(IllegalMoveError, match=f"column {column} is off the board, expected 1 to"):
         play_all([0], column)

@@ -101,6 +101,24 @@ class OtherBoard:
         return answer
 
 
+@pytest.mark.parametrize(
+    ("width", "height", "fits"),
+    [(9, 6, True), (7, 8, True), (4, 14, True), (10, 5, False), (3, 6, False), (8, 7, False)],
+)
+def test_a_board_that_does_not_fit_is_not_compiled(width: int, height: int, fits: bool) -> None:
+    """Beyond nine columns the look-ahead has no lane: moves there would never be searched."""
+    header = ROOT / "src" / "plymill" / "games" / "bitboard.h"
+    size = [f"-DPLYMILL_WIDTH={width}", f"-DPLYMILL_HEIGHT={height}"]
+    done = subprocess.run(
+        ["cc", *size, "-fsyntax-only", "-x", "c", str(header)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode == 0) == fits
+    assert fits or "the board must have 4 to 9 columns" in done.stderr
+
+
 @pytest.fixture(scope="module", params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def other(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OtherBoard:
     width, height = request.param

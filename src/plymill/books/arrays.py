@@ -9,6 +9,7 @@ from plymill.books.book import Block, Book, Keys, Values
 from plymill.books.errors import BookContentError
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import find_sorted
+from plymill.games.connect4 import key_array
 
 _BLOCK = 1 << 16
 
@@ -39,7 +40,7 @@ class ArrayBook(Book):
         self.scope = scope
         self.layout = layout
         self.source = source
-        self.keys: Keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        self.keys: Keys = key_array(keys)
         self.values: Values = np.ascontiguousarray(values, dtype=np.int8)
         if len(self.keys) != len(self.values):
             raise BookContentError(

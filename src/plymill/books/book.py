@@ -19,6 +19,7 @@ from plymill.games.connect4 import (
     canonical_keys,
     decided,
     immediate_wins,
+    key_array,
     plies,
 )
 from plymill.games.layers import undecided_layers
@@ -118,7 +119,7 @@ class Book(ABC):
             An int8 array of n values, 0 where the book knows none, and a bool array that is True
             where it knows one: where :meth:`find` would not raise.
         """
-        asked = np.ascontiguousarray(keys, dtype=np.uint64)
+        asked = key_array(keys)
         if not self.scope.mirrored:
             asked = canonical_keys(asked)
         values, found = self._stored(asked)

@@ -8,10 +8,12 @@ from libc.stdint cimport uint64_t
 
 from plymill.games cimport bitboard as bb
 
+from operator import index
+
 import numpy as np
 
 from plymill.errors import InvalidPositionError
-from plymill.games.connect4 import HUFFMAN_MAX_PLY
+from plymill.games.connect4 import HUFFMAN_MAX_PLY, key_array
 
 
 def huffman_keys(keys):
@@ -27,7 +29,7 @@ def huffman_keys(keys):
         InvalidPositionError: a key is no position, or has more stones than fit 64 bits; the
             message names the first such key and its index.
     """
-    cdef const uint64_t[::1] source = np.ascontiguousarray(keys, dtype=np.uint64)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] target = result
     cdef uint64_t mask
@@ -48,7 +50,7 @@ def huffman_keys(keys):
     return result
 
 
-def keys_from_huffman(codes, int ply):
+def keys_from_huffman(codes, ply):
     """The keys (``own + mask``) of positions given by their Huffman keys.
 
     Args:
@@ -59,17 +61,19 @@ def keys_from_huffman(codes, int ply):
         uint64 array of length n, in the same order; not made canonical.
 
     Raises:
-        InvalidPositionError: the bits of a code describe no position of ``ply`` stones that play
-            can reach; the message names the first such code and its index.
+        InvalidPositionError: the bits of a code describe no position of ``ply`` stones, or one
+            in which play went on after its end; the message names the first such code and its
+            index.
     """
-    cdef const uint64_t[::1] source = np.ascontiguousarray(codes, dtype=np.uint64)
+    cdef const uint64_t[::1] source = key_array(codes)
     result = np.empty(source.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] target = result
     cdef Py_ssize_t i, bad = -1
+    cdef int stones = min(max(index(ply), -1), HUFFMAN_MAX_PLY + 1)  # neither end has a code
     with nogil:
         for i in range(source.shape[0]):
-            target[i] = bb.pm_unhuffman(source[i], ply)
-            if target[i] > bb.PM_KEY_MASK or not _playable(target[i]):
+            target[i] = bb.pm_unhuffman(source[i], stones)
+            if target[i] > bb.PM_KEY_MASK or not _ended_in_time(target[i]):
                 bad = i
                 break
     if bad >= 0:
@@ -79,10 +83,6 @@ def keys_from_huffman(codes, int ply):
     return result
 
 
-cdef inline bint _playable(uint64_t key) noexcept nogil:
-    """False if the side to move has four in a row, or its opponent fours of two last stones."""
+cdef inline bint _ended_in_time(uint64_t key) noexcept nogil:
     cdef uint64_t mask = bb.pm_mask(key)
-    cdef uint64_t own = key - mask
-    if bb.pm_four(own):
-        return False
-    return not bb.pm_four(own ^ mask) or bb.pm_last_stone_won(own ^ mask, mask)
+    return bb.pm_ended_in_time(key - mask, mask)

@@ -28,6 +28,7 @@ from plymill.books.format import (
 )
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import find_sorted
+from plymill.games.connect4 import key_array
 
 #: Positions in a block: larger ones are smaller on the disk and slower to look something up in.
 BLOCK_LENGTH = 2048
@@ -210,7 +211,7 @@ class BookWriter:
             BookContentError: keys do not ascend, are not canonical or do not belong into the
                 book, or a value is out of range; the message names the first such position.
         """
-        new_keys = np.ascontiguousarray(keys, dtype=np.uint64)
+        new_keys = key_array(keys)
         new_values = np.ascontiguousarray(values, dtype=np.int8)
         if not len(new_keys) and not len(new_values):
             return

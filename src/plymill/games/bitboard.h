@@ -34,8 +34,8 @@
 #define PM_SQUARES (PLYMILL_WIDTH * PLYMILL_HEIGHT)
 #define PM_KEY_BITS (PLYMILL_WIDTH * PM_STRIDE)
 
-#if PM_KEY_BITS > 63 || PLYMILL_WIDTH < 4 || PLYMILL_HEIGHT < 4
-#error "the board must have at least 4x4 squares and, with guard bits, fit 63 bits"
+#if PM_KEY_BITS > 63 || PLYMILL_WIDTH < 4 || PLYMILL_WIDTH > 9 || PLYMILL_HEIGHT < 4
+#error "the board must have 4 to 9 columns, 4 rows or more and, with guard bits, fit 63 bits"
 #endif
 
 #define PM_KEY_MASK ((UINT64_C(1) << PM_KEY_BITS) - 1)
@@ -135,6 +135,13 @@ PM_INLINE int pm_last_stone_won(uint64_t stones, uint64_t mask)
     return 0;
 }
 
+/* False if play went on after its end: the side to move has four in a row, or the other side has
+ * fours that no single last stone made. */
+PM_INLINE int pm_ended_in_time(uint64_t own, uint64_t mask)
+{
+    return !pm_four(own) && (!pm_four(own ^ mask) || pm_last_stone_won(own ^ mask, mask));
+}
+
 /* Huffman key: columns a to g, stones from the bottom up, 10 for player 1 and 11 for player 2,
  * 0 after each column and one 0 at the end. Only for positions of at most
  * (63 - PLYMILL_WIDTH) / 2 stones: more do not fit a word. */
@@ -153,9 +160,11 @@ PM_INLINE uint64_t pm_huffman(uint64_t own, uint64_t mask)
 /* The key of the position that a Huffman key of `ply` stones describes; UINT64_MAX if none. */
 PM_INLINE uint64_t pm_unhuffman(uint64_t code, int ply)
 {
-    int left = 2 * ply + PLYMILL_WIDTH + 1;
     uint64_t mask = 0, second = 0;
-    if (ply < 0 || left > 64 || (left < 64 && code >> left))
+    if (ply < 0 || ply > (63 - PLYMILL_WIDTH) / 2)
+        return UINT64_MAX;
+    int left = 2 * ply + PLYMILL_WIDTH + 1;
+    if (left < 64 && code >> left)
         return UINT64_MAX;
     for (int c = 0; c < PLYMILL_WIDTH; c++) {
         uint64_t square = UINT64_C(1) << (PM_STRIDE * c);

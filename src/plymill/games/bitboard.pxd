@@ -23,5 +23,6 @@ cdef extern from "bitboard.h" nogil:
     uint64_t pm_mask(uint64_t key) noexcept
     bint pm_balanced(uint64_t key) noexcept
     bint pm_last_stone_won(uint64_t stones, uint64_t mask) noexcept
+    bint pm_ended_in_time(uint64_t own, uint64_t mask) noexcept
     uint64_t pm_huffman(uint64_t own, uint64_t mask) noexcept
     uint64_t pm_unhuffman(uint64_t code, int ply) noexcept

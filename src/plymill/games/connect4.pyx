@@ -10,6 +10,9 @@ from libc.stdint cimport uint8_t, uint64_t
 
 from plymill.games cimport bitboard as bb
 
+from operator import index
+from reprlib import repr as shortened
+
 import numpy as np
 
 from plymill.errors import IllegalMoveError, InvalidPositionError
@@ -54,12 +57,12 @@ cdef class Position:
         cdef uint64_t square = bb.pm_playable(self._mask) & bb.pm_column(column)
         if bb.pm_four(self._own ^ self._mask):
             raise IllegalMoveError(
-                f"move {place} of {moves!r} comes after the end of the game: "
+                f"{_move_name(place, moves)} comes after the end of the game: "
                 f"player {2 - bb.pm_popcount(self._mask) % 2} has won before it", place
             )
         if not square:
             raise IllegalMoveError(
-                f"move {place} of {moves!r} is in column {column + 1}, which is full", place
+                f"{_move_name(place, moves)} is in column {column + 1}, which is full", place
             )
         self._own ^= self._mask
         self._mask |= square
@@ -78,8 +81,11 @@ cdef class Position:
         """The position with this key (``own + mask``).
 
         Raises:
-            InvalidPositionError: no position that play can reach has this key.
+            InvalidPositionError: an overfull column, sides out of balance, or a game that went on
+                after its end. That stones can be dropped in turns, one upon another, until they
+                lie like this is not checked.
         """
+        key = index(key)
         if not 0 <= key <= bb.PM_KEY_MASK or not bb.pm_balanced(key):
             raise InvalidPositionError(
                 f"key {key} is no position of the {WIDTH}x{HEIGHT} board: expected own + mask "
@@ -96,7 +102,12 @@ cdef class Position:
             InvalidPositionError: wrong shape or values, a stone in the air, sides out of balance,
                 or a game that went on after its end.
         """
-        board = np.asarray(rows)
+        try:
+            board = np.asarray(rows)
+        except ValueError:
+            raise InvalidPositionError(
+                f"a board has {HEIGHT} rows of {WIDTH}, top row first; got rows of unequal length"
+            ) from None
         if board.shape != (HEIGHT, WIDTH):
             raise InvalidPositionError(
                 f"a board has {HEIGHT} rows of {WIDTH}, top row first; got shape {board.shape}"
@@ -121,14 +132,15 @@ cdef class Position:
         return _from_stones(first, second)
 
     @staticmethod
-    def from_huffman(key, int ply):
+    def from_huffman(key, ply):
         """The position of ``ply`` stones with this Huffman key.
 
         Raises:
             InvalidPositionError: the bits describe no such position.
         """
         cdef uint64_t own_key = bb.PM_KEY_MASK + 1
-        if 0 <= key < 1 << 64:
+        key, ply = index(key), index(ply)
+        if 0 <= key < 1 << 64 and 0 <= ply <= HUFFMAN_MAX_PLY:
             own_key = bb.pm_unhuffman(key, ply)
         if own_key > bb.PM_KEY_MASK:
             raise InvalidPositionError(f"Huffman key {key:#x} is no position of {ply} stones")
@@ -187,20 +199,19 @@ cdef class Position:
         """The moves that led here, or None for a position that came from a key or an array."""
         return self._moves
 
-    def play(self, int column):
+    def play(self, column):
         """The position after a stone of the side to move in ``column``, 1 to 7.
 
         Raises:
             IllegalMoveError: no such column, a full column, or a finished game.
         """
-        cdef Position after = Position._of(self._own, self._mask, self._moves)
-        played = f"{self._moves or ''}{column}"
-        place = self.ply + 1
+        cdef Position after = Position._of(self._own, self._mask, None)
+        column, place = index(column), self.ply + 1
         if not 1 <= column <= WIDTH:
             raise IllegalMoveError(f"move {place} is {column}, expected a column from 1 to {WIDTH}", place)
-        after._drop(column - 1, place, played)
-        if after._moves is not None:
-            after._moves = played
+        if self._moves is not None:
+            after._moves = f"{self._moves}{column}"
+        after._drop(column - 1, place, after._moves)
         return after
 
     def legal_moves(self):
@@ -210,8 +221,9 @@ cdef class Position:
         cdef uint64_t playable = bb.pm_playable(self._mask)
         return [column + 1 for column in range(WIDTH) if playable & bb.pm_column(column)]
 
-    def can_win(self, int column):
+    def can_win(self, column):
         """True if a stone in ``column`` (1 to 7) is legal and wins at once."""
+        column = index(column)
         if not 1 <= column <= WIDTH or self.winner():
             return False
         return (self._winning_moves() & bb.pm_column(column - 1)) != 0
@@ -271,6 +283,10 @@ cdef class Position:
         return (_rebuild, (self._own, self._mask, self._moves))
 
 
+def _move_name(place, moves):
+    return f"move {place}" if moves is None else f"move {place} of {moves!r}"
+
+
 def _rebuild(own, mask, moves):
     return Position._of(own, mask, moves)
 
@@ -287,14 +303,13 @@ cdef Position _from_stones(uint64_t first, uint64_t second):
 
 
 cdef Position _checked(Position position, str name):
-    """Refuses what play cannot have reached: fours of the side to move, or of two games at once."""
-    cdef uint64_t opponent = position._own ^ position._mask
+    """Refuses games that went on after their end: fours of the side to move, or of two games."""
     if bb.pm_four(position._own):
         raise InvalidPositionError(
             f"{name} has four in a row for player {position.to_move}, who is to move: "
             "the game had ended before"
         )
-    if bb.pm_four(opponent) and not bb.pm_last_stone_won(opponent, position._mask):
+    if not bb.pm_ended_in_time(position._own, position._mask):
         raise InvalidPositionError(
             f"{name} has fours for player {3 - position.to_move} that no single last stone made"
         )
@@ -304,13 +319,32 @@ cdef Position _checked(Position position, str name):
 # --- arrays of positions: uint64 keys in, arrays of the same length out -----------------------
 
 
-def _keys(keys):
+def key_array(keys):
+    """Keys as a contiguous uint64 array: numbers that are no whole ones are not rounded to some.
+
+    Raises:
+        InvalidPositionError: not one dimension of whole numbers from 0 to 2**64 - 1.
+    """
+    if not isinstance(keys, np.ndarray):
+        try:
+            keys = np.array([index(key) for key in keys], dtype=np.uint64)
+        except (TypeError, OverflowError):
+            raise InvalidPositionError(
+                f"{shortened(keys)} holds no keys, expected whole numbers from 0 to 2**64 - 1"
+            ) from None
+    if keys.ndim != 1:
+        raise InvalidPositionError(f"keys have shape {keys.shape}, expected one dimension")
+    if keys.size and (keys.dtype.kind not in "iu" or keys.dtype.kind == "i" and keys.min() < 0):
+        raise InvalidPositionError(
+            f"an array of {keys.dtype} that begins with {keys[0]} holds no keys, "
+            "expected whole numbers from 0 to 2**64 - 1"
+        )
     return np.ascontiguousarray(keys, dtype=np.uint64)
 
 
 def mirror_keys(keys):
     """The keys of the mirror images; uint64 array of the same length."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] target = result
     cdef Py_ssize_t i
@@ -322,7 +356,7 @@ def mirror_keys(keys):
 
 def canonical_keys(keys):
     """The smaller of each key and its mirror image's; uint64 array of the same length."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] target = result
     cdef Py_ssize_t i
@@ -334,7 +368,7 @@ def canonical_keys(keys):
 
 def boards(keys):
     """Splits keys into two uint64 arrays ``(own, mask)`` of the same length."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     masks = np.empty(source.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] target = masks
     cdef Py_ssize_t i
@@ -346,7 +380,7 @@ def boards(keys):
 
 def plies(keys):
     """The number of stones of each position; uint8 array of the same length."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint8)
     cdef uint8_t[::1] target = result
     cdef Py_ssize_t i
@@ -358,7 +392,7 @@ def plies(keys):
 
 def balanced(keys):
     """True where a key has no overfull column and sides of the right size; bool array."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint8)
     cdef uint8_t[::1] target = result
     cdef Py_ssize_t i
@@ -370,7 +404,7 @@ def balanced(keys):
 
 def immediate_wins(keys):
     """True where the side to move can win at once; bool array of the same length."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint8)
     cdef uint8_t[::1] target = result
     cdef uint64_t mask
@@ -384,7 +418,7 @@ def immediate_wins(keys):
 
 def decided(keys):
     """True where a player already has four in a row; bool array of the same length."""
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint8)
     cdef uint8_t[::1] target = result
     cdef uint64_t own, mask
@@ -397,14 +431,15 @@ def decided(keys):
     return result.view(np.bool_)
 
 
-def play_all(keys, int column):
+def play_all(keys, column):
     """The keys after a stone in ``column`` (1 to 7) of each position, 0 where the column is full.
 
     Whether the game had ended before is not looked at: see :func:`decided`.
     """
+    column = index(column)
     if not 1 <= column <= WIDTH:
         raise IllegalMoveError(f"column {column} is off the board, expected 1 to {WIDTH}", 1)
-    cdef const uint64_t[::1] source = _keys(keys)
+    cdef const uint64_t[::1] source = key_array(keys)
     result = np.empty(source.shape[0], dtype=np.uint64)
     cdef uint64_t[::1] target = result
     cdef uint64_t mask, square, file = bb.pm_column(column - 1)

@@ -47,9 +47,7 @@ def enumerate_ply(
             f"ply {n} cannot follow an opening of {start.ply} stones: "
             f"expected {start.ply} to {SQUARES}"
         )
-    return layer_below(
-        start, n, decided=decided, immediate_wins=immediate_wins, mirrored=mirrored
-    )
+    return layer_below(start, n, decided=decided, immediate_wins=immediate_wins, mirrored=mirrored)
 
 
 def locality_order(keys: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -59,7 +57,7 @@ def locality_order(keys: npt.ArrayLike) -> npt.NDArray[np.int64]:
     opponent's stone), on the smaller of the position and its mirror image. Of the orders tried it
     makes a warm transposition table worth most; see docs/performance.md.
     """
-    array = np.ascontiguousarray(keys, dtype=np.uint64)
+    array = connect4.key_array(keys)
     rank = np.minimum(_locality_rank(array), _locality_rank(connect4.mirror_keys(array)))
     return np.argsort(rank, kind="stable")
 
