@@ -126,8 +126,8 @@ def test_a_win_with_the_next_stone_needs_no_search() -> None:
     solver = Solver(1)
     assert solver.score("121212") == 18
     assert solver.outcome("121212") == 1
+    assert solver.counters.nodes == 0
     assert solver.scores("121212")[0] == 18
-    assert Solver(1).counters.nodes == 0
 
 
 def test_no_positions_have_no_scores(solver: Solver) -> None:

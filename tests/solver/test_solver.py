@@ -220,7 +220,6 @@ def test_a_decided_position_is_refused(
         ([0, 1 << 49], f"key {1 << 49} at index 1 is no position"),
         ([127], "key 127 at index 0 is no position"),
         ([Position("4").key, Position("1212121").key], "at index 1 is a position that a player"),
-        ([[0, 0]], r"keys have shape \(1, 2\), expected one dimension"),
     ],
 )
 def test_bad_keys_are_refused_before_any_search(keys: list[int], says: str) -> None:
@@ -252,7 +251,7 @@ def test_an_unknown_variant_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SolverError, match=says):
         Solver(1, variant="v9")
     monkeypatch.setenv("PLYMILL_VARIANT", "v9")
-    with pytest.raises(SolverError, match=says):
+    with pytest.raises(SolverError, match=r"variant 'v9' \(from PLYMILL_VARIANT\) does not run"):
         Solver(1)
 
 

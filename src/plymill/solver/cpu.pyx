@@ -3,10 +3,21 @@
 cdef extern from *:
     """
     #if defined(__x86_64__)
+    #include <cpuid.h>
+    /* MOVBE, F16C and LZCNT, which not every compiler's __builtin_cpu_supports knows. Without
+     * LZCNT its code would run all the same, as BSR, and count wrong. */
+    static int pm_has_v3_rest(void)
+    {
+        unsigned eax, ebx, ecx, edx, extended = 0;
+        if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)
+            || !__get_cpuid(0x80000001, &eax, &ebx, &extended, &edx))
+            return 0;
+        return (ecx >> 22 & 1) && (ecx >> 29 & 1) && (extended >> 5 & 1);
+    }
     static int pm_has_v3(void)
     {
         __builtin_cpu_init();
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")
+        return pm_has_v3_rest() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")
             && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma")
             && __builtin_cpu_supports("popcnt");
     }

@@ -53,8 +53,10 @@ def make_kernel(table: Table, *, lanes: int, variant: str | None = None) -> Kern
     usable = variants()
     wanted = variant or os.environ.get("PLYMILL_VARIANT") or usable[0]
     if wanted not in usable:
+        origin = "" if variant else " (from PLYMILL_VARIANT)"
         raise SolverError(
-            f"search variant {wanted!r} does not run here, expected one of {', '.join(usable)}"
+            f"search variant {wanted!r}{origin} does not run here, "
+            f"expected one of {', '.join(usable)}"
         )
     module = import_module(f"plymill.solver._search_{wanted}")
     return cast(Kernel, module.Kernel(table, lanes))

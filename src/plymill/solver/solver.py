@@ -136,9 +136,11 @@ class Solver:
             int8 array of the same length.
 
         Raises:
+            InvalidPositionError: not one dimension of whole numbers.
             SolverError: a key is no position, or of one in which a player has won.
         """
-        array = np.ascontiguousarray(keys, dtype=np.uint64)
+        # A copy: what was checked must not change under the search.
+        array = np.array(connect4.key_array(keys))
         _require_undecided(array)
         with self._lock:
             start = time.perf_counter()
@@ -200,8 +202,6 @@ def _undecided(position: Position | str) -> Position:
 
 
 def _require_undecided(keys: npt.NDArray[np.uint64]) -> None:
-    if keys.ndim != 1:
-        raise SolverError(f"keys have shape {keys.shape}, expected one dimension")
     bad = np.flatnonzero(~connect4.balanced(keys))
     if len(bad):
         raise SolverError(f"key {keys[bad[0]]} at index {bad[0]} is no position of the board")

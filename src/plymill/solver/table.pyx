@@ -53,7 +53,7 @@ cdef class Table:
         cdef size_t sample = min(self.nbytes // sizeof(uint64_t), 1 << 16)
         cdef size_t held = 0, i
         for i in range(sample):
-            held += self.entries[i] != 0
+            held += pm_load(self.entries + i) != 0  # others may be writing
         return <double>held / <double>sample
 
     def __repr__(self):
