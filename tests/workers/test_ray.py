@@ -256,7 +256,9 @@ def test_a_driver_that_is_killed_is_started_again_and_solves_nothing_twice(
     assert artifacts_of(url, small.run_id) == undisturbed
 
 
-def test_ctrl_c_ends_a_local_run_with_130_and_a_word_how_to_go_on(
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_stopped_in_peace_a_local_run_ends_with_130_and_a_word_how_to_go_on(
+    how: signal.Signals,
     tmp_path: Path,
     small: BookJob,
     undisturbed: Artifacts,
@@ -266,7 +268,10 @@ def test_ctrl_c_ends_a_local_run_with_130_and_a_word_how_to_go_on(
     url = str(tmp_path)
     driver = start_driver(small, url)
     workers = workers_of(url, small.run_id)
-    os.killpg(driver.pid, signal.SIGINT)
+    if how is signal.SIGINT:  # a terminal sends it to all processes
+        os.killpg(driver.pid, how)
+    else:
+        driver.send_signal(how)
     said, _ = driver.communicate(timeout=60)
     assert driver.returncode == 130
     assert "run the same command again to go on" in said

@@ -83,14 +83,14 @@ class Coordinator:
         """Do all that is left to do, from planning to the artefacts.
 
         Raises:
-            RunInterruptedError: on Ctrl-C, after everything was stopped cleanly.
+            RunInterruptedError: on Ctrl-C or SIGTERM, after everything was stopped cleanly.
             RunFailedError: no worker can go on.
             PlymillError: the spec, the store or the cluster is at fault.
         """
         try:
             return self._run()
         except KeyboardInterrupt:
-            self._end("interrupted", "stopped from the keyboard")
+            self._end("interrupted", "stopped by Ctrl-C or SIGTERM")
             raise RunInterruptedError(
                 f"Run {self._store.run_id} is stopped. What is finished is kept in "
                 f"{self._store.url}; run the same command again to go on."

@@ -8,8 +8,10 @@ only, through their environment. A cluster that it joins is reached with the tok
 import logging
 import os
 import secrets
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -32,7 +34,8 @@ def processors() -> int:
 def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[None]:
     """Connect to ``address``, or to a new local Ray with ``threads`` processors if it is None.
 
-    A connection that is there already is used and left open.
+    A connection that is there already is used and left open. While the session lasts, SIGTERM, with
+    which systems end a process, does what Ctrl-C does.
 
     Raises:
         ClusterError: the cluster cannot be reached or started.
@@ -42,7 +45,8 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
     import ray
 
     if ray.is_initialized():
-        yield
+        with _sigterm_like_ctrl_c():
+            yield
         return
     try:
         if address is None:
@@ -62,9 +66,23 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise ClusterError(f"Cannot {where}: {reason}") from error
     try:
-        yield
+        with _sigterm_like_ctrl_c():
+            yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _sigterm_like_ctrl_c() -> Iterator[None]:
+    """Ray's own handler would end the process without a word in the store."""
+    if threading.current_thread() is not threading.main_thread():  # Python hears signals there only
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _knock(address: str) -> None:

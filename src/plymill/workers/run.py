@@ -41,7 +41,7 @@ def run_job(
         reference: the book that the spec's ``reference_sha256`` names; needed the first time only.
 
     Raises:
-        RunInterruptedError: on Ctrl-C (exit code 130); the same call goes on later.
+        RunInterruptedError: on Ctrl-C or SIGTERM (exit code 130); the same call goes on later.
         RunFailedError: the run cannot go on (exit code 1).
         PlymillError: the spec, the store or the cluster is at fault (exit code 2).
     """
