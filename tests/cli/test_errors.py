@@ -1,6 +1,7 @@
 """Whatever a person can mend is told in one sentence, with exit code 2 and no traceback."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -57,6 +58,12 @@ CASES: dict[str, Case] = {
     ),
     "a store that is not there": ("run list --store {tmp}/none", "{tmp}/none does not exist"),
     "a store of an unknown scheme": ("run list --store ftp://host/x", "ftp://host/x"),
+    "a store in no home": ("run list --store ~no-such-user/x", "a user who does not exist"),
+    "a store with a name that is not UTF-8": ("run list --store {tmp}/odd\udcff", "not UTF-8"),
+    "a published book of another layout": (
+        "book info published:12ply --layout 8ply",
+        "published:12ply is not of the layout 8ply",
+    ),
     "a store without a bucket": ("run list --store s3://", "s3://"),
     "a run that is not there": ("run show book-0 --store {tmp}", "There is no run 'book-0' in"),
     "a run to resume that is not there": ("run resume book-0 --store {tmp}", "no run 'book-0'"),
@@ -72,7 +79,10 @@ CASES: dict[str, Case] = {
         "12ply",
     ),
     "a UCI file that is not there": ("book verify {book} --uci {tmp}/none", "{tmp}/none"),
-    "a table larger than memory": ("solve 4444 --table-mb 1000000000", "--table-mb"),
+    "a table too large": (
+        "solve 4444 --table-mb 1000000000",
+        "table size is 1000000000 MiB, expected 1 to 4194304",
+    ),
 }
 
 
@@ -83,6 +93,7 @@ def test_a_fault_is_one_sentence_and_exit_code_2(
     (tmp_path / "text").write_text("not a book, not TOML\n")
     (tmp_path / "odd.toml").write_text("plies = 12\n")
     (tmp_path / "type.toml").write_text('ply = "many"\n')
+    (tmp_path / "odd\udcff").mkdir()
     (tmp_path / "kind.toml").write_text('kind = "match"\n')
     places = {"tmp": tmp_path, "book": book}
     done = plymill_(*words.format(**places).split())
@@ -163,6 +174,27 @@ def test_a_reader_that_goes_away_is_not_worth_a_word() -> None:
         os.close(write)
     assert done.returncode == 141
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("closing", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_from_the_start_is_like_nowhere(closing: str) -> None:
+    for words, code in (("solve 415161", 0), ("solve 8", 2)):
+        line = f'exec "{sys.executable}" -m plymill {words} {closing}'
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+
+
+def test_a_name_that_is_not_utf_8_is_shown_with_escapes(book: Path, tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/\xff.plymill"
+    Path(os.fsdecode(odd)).write_bytes(book.read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-m", "plymill", "book", "info", odd, "--json"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
+        check=True,
+    )
+    assert json.loads(done.stdout)["path"] == os.fsdecode(odd)
 
 
 def _plymill(*words: str, stdout: int) -> subprocess.CompletedProcess[str]:
