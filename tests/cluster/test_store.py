@@ -220,6 +220,12 @@ def test_unfinished_files_of_a_killed_writer_are_not_listed(tmp_path: Path) -> N
     assert files.list("units") == []
 
 
+def test_a_name_that_is_not_utf_8_is_none_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "odd\udcff").mkdir()
+    (tmp_path / "run-1").mkdir()
+    assert ArrowFiles(str(tmp_path)).list("") == ["run-1"]
+
+
 def test_a_folder_may_have_a_name_that_would_mean_something_in_a_url(tmp_path: Path) -> None:
     files = ArrowFiles(str(tmp_path / "runs?a=1#b%20c"))
     files.sub("run-1").write("x", b"1")

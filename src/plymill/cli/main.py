@@ -11,6 +11,7 @@ from cyclopts import App
 from plymill._version import __version__
 from plymill.cli.book import app as book_app
 from plymill.cli.failures import exit_code_of
+from plymill.cli.output import prepare_streams
 from plymill.cli.run import app as run_app
 from plymill.cli.solve import solve
 
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: see ``plymill --help``.
     """
+    prepare_streams()
     app = make_app()
     return exit_code_of(
         lambda: app(arguments, exit_on_error=False, print_error=False, help_on_error=False)

@@ -1,13 +1,33 @@
 """Writing for people and for programs: results to standard output, all else to standard error."""
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+
+
+def prepare_streams() -> None:
+    """See that standard output and error can be written to, whatever the caller did to them.
+
+    A stream that is closed goes nowhere, so that no file of ours takes its number; a name that is
+    not UTF-8 is written with escapes.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115 - lasts like the process
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def error_console() -> Console:

@@ -22,13 +22,16 @@ def locate(name: str, layout: Layout | None) -> tuple[Path, Layout | None]:
     """The file and layout of a book: a path, or ``published:LAYOUT``.
 
     Raises:
-        UsageError: there is no such published book, or its package is not installed.
+        UsageError: there is no such published book, it is of another layout than ``layout``, or its
+            package is not installed.
     """
     scheme, mark, wanted = name.partition(":")
     if scheme != "published" or not mark:
         return Path(name), layout
     for published, file in _PUBLISHED.items():
         if wanted == published:
+            if layout not in (None, published):
+                raise UsageError(f"{name} is not of the layout {layout}, expected no layout")
             return _assets(name) / file, published
     raise UsageError(
         f"There is no published book '{wanted}', expected one of {', '.join(_PUBLISHED)}"
@@ -57,7 +60,10 @@ def require_store(url: str, *, there: bool) -> None:
     Raises:
         UsageError: it is missing, or is not a folder.
     """
-    folder = Path(url).expanduser()
+    try:
+        folder = Path(url).expanduser()
+    except RuntimeError:
+        raise UsageError(f"The store {url} is in the home of a user who does not exist") from None
     if "://" in url or folder.is_dir() or not (there or folder.exists()):
         return
     fault = "is not a folder" if folder.exists() else "does not exist"

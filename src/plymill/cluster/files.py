@@ -100,8 +100,8 @@ class ArrowFiles:
         """See `Files.list`."""
         with self._explain("list", folder):
             selector = arrow.FileSelector(self._at(folder), allow_not_found=True)
-            names = [info.base_name for info in self._fs.get_file_info(selector)]
-        return sorted(name for name in names if not name.startswith(_UNFINISHED))
+            names = [_name(info) for info in self._fs.get_file_info(selector)]
+        return sorted(name for name in names if name and not name.startswith(_UNFINISHED))
 
     def exists(self, path: str) -> bool:
         """See `Files.exists`."""
@@ -194,6 +194,14 @@ def _open(url: str) -> tuple[arrow.FileSystem, str]:
             "gs://bucket/path."
         ) from error
     return filesystem, root.rstrip("/")
+
+
+def _name(info: arrow.FileInfo) -> str | None:
+    """The last part of a path, or None if it is not UTF-8: then it is none of ours."""
+    try:
+        return str(info.base_name)
+    except UnicodeDecodeError:
+        return None
 
 
 def _local_root(path: str) -> str:
