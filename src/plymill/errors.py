@@ -30,4 +30,4 @@ class SolverError(PlymillError, ValueError):
 
 
 class TableMemoryError(PlymillError, MemoryError):
-    """A transposition table larger than the memory that the system gives."""
+    """Transposition tables or stacks larger than the memory that the system gives."""

@@ -327,11 +327,14 @@ def key_array(keys):
     """
     if not isinstance(keys, np.ndarray):
         try:
-            keys = np.array([index(key) for key in keys], dtype=np.uint64)
-        except (TypeError, OverflowError):
+            numbers = [index(key) for key in keys]
+        except TypeError:
+            numbers = [-1]
+        if not all(0 <= number < 1 << 64 for number in numbers):
             raise InvalidPositionError(
                 f"{shortened(keys)} holds no keys, expected whole numbers from 0 to 2**64 - 1"
-            ) from None
+            )
+        keys = np.array(numbers, dtype=np.uint64)
     if keys.ndim != 1:
         raise InvalidPositionError(f"keys have shape {keys.shape}, expected one dimension")
     if keys.size and (keys.dtype.kind not in "iu" or keys.dtype.kind == "i" and keys.min() < 0):

@@ -54,7 +54,7 @@ cdef inline int settle(const Node* node, Moves* out) noexcept nogil:
         return -(left // 2)
     if left <= 2:
         return 0
-    # Neither the mover's next stone but one nor the opponent's next can win: see above.
+    # Neither the mover's next stone wins, as promised, nor then the opponent's, as just seen.
     out.lower = -((left - 2) // 2)
     out.upper = (left - 1) // 2
     if alpha < out.lower:

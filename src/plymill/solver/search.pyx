@@ -26,6 +26,8 @@ from plymill.solver.table cimport Table, pm_pages, pm_pages_free
 
 import numpy as np
 
+from plymill.errors import TableMemoryError
+
 cdef enum:
     TURN = 1 << 12          # rounds of all lanes between two looks for signals: some milliseconds
     STACK_BYTES = 64 << 10  # a lane's frames
@@ -85,6 +87,9 @@ cdef class Kernel:
     Args:
         table: the shared table; kernels of any variant and any number of threads may share it.
         lanes: positions searched in turn, 1 to 8.
+
+    Raises:
+        TableMemoryError: the system gives no memory for the private table or the stacks.
     """
 
     cdef Core core
@@ -101,11 +106,15 @@ cdef class Kernel:
         self.core.tag_mask = (<uint64_t>1 << self.core.table_shift) - 1
         self.core.small = <uint64_t*>pm_pages(sizeof(uint64_t) << SMALL_BITS)
         if self.core.small is NULL:
-            raise MemoryError("no memory for the solver's private table")
+            raise TableMemoryError(
+                "no memory for the solver's private table, expected 1 MiB beside the shared one"
+            )
         for i in range(self.lane_count):
             self.lanes[i].frames = <Frame*>pm_pages(STACK_BYTES)
             if self.lanes[i].frames is NULL:
-                raise MemoryError("no memory for the solver's stack")
+                raise TableMemoryError(
+                    f"no memory for the solver's stack, expected {STACK_BYTES >> 10} KiB for each lane"
+                )
 
     def __dealloc__(self):
         cdef int i

@@ -52,7 +52,8 @@ class Solver:
         variant: which compiled variant of the search to use; the fastest by default.
 
     Raises:
-        SolverError: a table size below 1, or an unknown variant.
+        SolverError: a table size below 1 MiB or above 4 TiB, or an unknown variant.
+        TableMemoryError: the system has not so much memory.
     """
 
     def __init__(
