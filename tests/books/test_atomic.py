@@ -1,6 +1,8 @@
 """Files that appear whole or not at all."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -13,6 +15,23 @@ def test_the_file_appears_when_all_is_written(tmp_path: Path) -> None:
         file.write(b"all of it")
         assert not target.exists()
     assert target.read_bytes() == b"all of it"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_threads_that_write_the_same_file_do_not_mix(tmp_path: Path) -> None:
+    """Both have their file open and half-written at the same time; the last to end wins whole."""
+    target, halfway = tmp_path / "some.file", Barrier(2)
+
+    def write(text: bytes) -> None:
+        with atomic_file(target) as file:
+            file.write(text)
+            file.flush()
+            halfway.wait(timeout=60)
+            file.write(text)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, (b"one" * 1000, b"2" * 1000)))
+    assert target.read_bytes() in (b"one" * 2000, b"2" * 2000)
     assert list(tmp_path.iterdir()) == [target]
 
 
