@@ -11,6 +11,7 @@ import numpy as np
 from bitbully import bitbully_core
 
 from _harness import Comparison, parser, seconds, show
+from _positions import board_of
 from plymill.books import convert_book, open_book
 from plymill.games import Position
 from plymill.games.connect4 import mirror_keys
@@ -54,7 +55,7 @@ def measure(path: Path, options: argparse.Namespace) -> Comparison:
         keys = np.random.default_rng(1).permutation(book[:][0])
         asked = np.concatenate((keys[::2], mirror_keys(keys[1::2])))[:1_000_000]
         positions = [Position.from_key(key) for key in asked[: options.positions].tolist()]
-        boards = [board(position) for position in positions]
+        boards = [board_of(position) for position in positions]
         answers, found = book.lookup(asked)
         assert found.all(), "a position of the book was not found"
         theirs = [peer.getBoardValue(one) for one in boards]
@@ -98,13 +99,6 @@ def single(path: Path, positions: list[Position]) -> list[int]:
 def open_peer() -> bitbully_core.OpeningBookCore:
     """Opens the published book with the peer."""
     return bitbully_core.OpeningBookCore(PUBLISHED, False, True)
-
-
-def board(position: Position) -> bitbully_core.BoardCore:
-    """The peer's board of a position."""
-    made = bitbully_core.BoardCore()
-    assert made.setBoard(position.to_array().tolist())
-    return made
 
 
 if __name__ == "__main__":

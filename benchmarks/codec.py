@@ -3,9 +3,9 @@
 import argparse
 
 import numpy as np
-from bitbully import bitbully_core
 
 from _harness import Comparison, parser, seconds, show
+from _positions import board_of
 from plymill.books import Scope, huffman_keys, keys_from_huffman, positions_of
 from plymill.games import Position
 
@@ -27,7 +27,7 @@ def measure(options: argparse.Namespace) -> Comparison:
     keys = np.random.default_rng(1).permutation(layer)[: options.positions]
     codes = huffman_keys(keys)
     assert np.array_equal(keys_from_huffman(codes, 12), keys), "decoding does not invert encoding"
-    boards = [board(key) for key in keys[: options.peer_positions].tolist()]
+    boards = [board_of(Position.from_key(key)) for key in keys[: options.peer_positions].tolist()]
     theirs = [one.toHuffman() for one in boards]
     assert theirs == codes[: len(boards)].astype(np.uint32).view(np.int32).tolist(), "codes differ"
 
@@ -43,13 +43,6 @@ def measure(options: argparse.Namespace) -> Comparison:
         checked=len(boards) + len(keys),
         extra={"encoded_per_s": round(encode), "decoded_per_s": round(decode)},
     )
-
-
-def board(key: int) -> bitbully_core.BoardCore:
-    """The peer's board of a position."""
-    made = bitbully_core.BoardCore()
-    assert made.setBoard(Position.from_key(key).to_array().tolist())
-    return made
 
 
 if __name__ == "__main__":
