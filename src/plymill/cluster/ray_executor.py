@@ -68,6 +68,7 @@ class RayExecutor:
         self._threads = threads
         self._slots: dict[str, int] = {}
         self._too_small: dict[str, str] = {}
+        self._met = False  # whether any node was ever large enough
         self._actors: dict[str, _Actor] = {}
         self._calls: dict[Any, _Call] = {}
         self._watched = float("-inf")
@@ -184,7 +185,7 @@ class RayExecutor:
         for node, resources in live.items():
             if node not in self._slots and node not in self._too_small:
                 reports += self._meet(node, resources)
-        if self._too_small and not self._slots:
+        if self._too_small and not self._met:
             raise ClusterError(next(iter(self._too_small.values())))
         return reports
 
@@ -203,6 +204,7 @@ class RayExecutor:
             self._too_small[node] = text
             return [e.Warn(text)]
         self._slots[node] = slots
+        self._met = True
         return [e.NodeJoined(node, slots)]
 
 
