@@ -53,6 +53,10 @@ class Cluster:
                 assert unit in self.audited
                 self.in_flight.append((worker, unit, True))
             case e.Retire(worker):
+                # At worst it has stored all that it had, and has not reported it.
+                for name, unit, audit in self.in_flight:
+                    if name == worker and not audit:
+                        self.results[unit] = self.digest(name, unit)
                 self.remove(worker)
             case e.Discard(unit):
                 del self.results[unit]

@@ -138,7 +138,7 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """Remove the stored result of this unit: it comes from a worker that is not trusted."""
+    """Remove the result of this unit, if one is stored: its worker is not trusted."""
 
     unit: int
 

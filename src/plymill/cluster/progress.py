@@ -77,6 +77,7 @@ class Meter:
     resumed: int = 0
     _samples: list[tuple[float, int]] = field(default_factory=list)
     _pace: list[float] = field(default_factory=list)
+    _counted: set[int] = field(default_factory=set)
 
     def restore(self, receipts: Sequence[Receipt]) -> None:
         """Take over the units of earlier sessions; their pace counts in the estimate."""
@@ -92,8 +93,10 @@ class Meter:
             del self._samples[1 : 2 * (HISTORY // 2) : 2]
 
     def discarded(self, unit: int) -> None:
-        """A unit is to be done again."""
-        self.done -= self.plan.units[unit].items
+        """A unit is to be done again, if it was ever finished."""
+        if unit in self._counted:
+            self._counted.remove(unit)
+            self.done -= self.plan.units[unit].items
 
     def rate(self, now: float, started: float) -> float:
         """Items a second over the last minute (or since the start, if that is later)."""
@@ -127,5 +130,6 @@ class Meter:
 
     def _count(self, receipt: Receipt) -> None:
         items = self.plan.units[receipt.unit].items
+        self._counted.add(receipt.unit)
         self.done += items
         self._pace.append(receipt.seconds / items)

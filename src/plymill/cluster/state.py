@@ -315,7 +315,9 @@ class RunState:
             return []
         if worker.node in self._nodes:
             self._nodes[worker.node].usable = False
-        return [e.Retire(name), *self._drop(name, f"{name} is not trusted any more")]
+        # It may have stored what it has not reported: no later session is to find that.
+        stored = [e.Discard(task.unit) for task in sorted(worker.in_flight) if not task.audit]
+        return [e.Retire(name), *self._drop(name, f"{name} is not trusted any more"), *stored]
 
     # --- giving out work --------------------------------------------------------------------------
 
