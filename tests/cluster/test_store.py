@@ -220,6 +220,11 @@ def test_unfinished_files_of_a_killed_writer_are_not_listed(tmp_path: Path) -> N
     assert files.list("units") == []
 
 
+def test_a_place_in_a_bucket_is_named_before_the_query() -> None:
+    files = ArrowFiles("s3://bucket/runs?region=us-east-1&scheme=http").sub("run-1")
+    assert files.place("a/x") == "s3://bucket/runs/run-1/a/x?region=us-east-1&scheme=http"
+
+
 def test_a_name_that_is_not_utf_8_is_none_of_ours(tmp_path: Path) -> None:
     (tmp_path / "odd\udcff").mkdir()
     (tmp_path / "run-1").mkdir()

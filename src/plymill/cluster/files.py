@@ -47,6 +47,9 @@ class Files(Protocol):
     def sub(self, folder: str) -> Self:
         """The files of a folder inside this one."""
 
+    def place(self, path: str) -> str:
+        """Where a file or folder inside this one is, as a person would name it."""
+
 
 class ArrowFiles:
     """Files on a ``pyarrow.fs`` filesystem. Can be pickled: the copy opens the URL anew."""
@@ -115,10 +118,14 @@ class ArrowFiles:
 
     def sub(self, folder: str) -> "ArrowFiles":
         """See `Files.sub`."""
+        return ArrowFiles(self.place(folder))
+
+    def place(self, path: str) -> str:
+        """See `Files.place`; the query of a URL (region, endpoint) stays behind the path."""
         if self.is_local:
-            return ArrowFiles(f"{self.url}/{folder}")
+            return f"{self.url}/{path}"
         head, mark, query = self.url.partition("?")
-        return ArrowFiles(f"{head.rstrip('/')}/{folder}{mark}{query}")
+        return f"{head.rstrip('/')}/{path}{mark}{query}"
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}" if path else self._root
@@ -131,7 +138,7 @@ class ArrowFiles:
         except FileNotFoundError:
             raise
         except OSError as error:
-            where = f"{self.url}/{path}"
+            where = self.place(path)
             if error.errno in _FULL:
                 raise StoreFullError(
                     f"The disk of the store is full: cannot {what} {where}; make room and run the "
@@ -176,6 +183,10 @@ class MemoryFiles:
     def sub(self, folder: str) -> "MemoryFiles":
         """See `Files.sub`."""
         return MemoryFiles(f"{self.url}/{folder}", self._files)
+
+    def place(self, path: str) -> str:
+        """See `Files.place`."""
+        return self._at(path)
 
     def _at(self, path: str) -> str:
         return f"{self.url}/{path}"

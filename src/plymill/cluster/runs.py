@@ -123,7 +123,7 @@ def download(
         raise RunNotFoundError(
             f"Run {run_id} in {store_url} is not finished: it has no artefacts yet."
         ) from None
-    digests = _parse_sums(sums, where=f"{store.url}/{_SUMS}")
+    digests = _parse_sums(sums, where=store.files.place(_SUMS))
     target = ArrowFiles(str(destination))
 
     def fetch(name: str) -> Path:
@@ -145,14 +145,15 @@ def _fetch(store: RunStore, target: ArrowFiles, name: str, digest: str) -> int:
         there = target.read(name)
         if hashlib.sha256(there).hexdigest() == digest:
             return len(there)
+    path = f"{ARTIFACTS}/{name}"
     try:
-        data = store.files.read(f"{ARTIFACTS}/{name}")
+        data = store.files.read(path)
     except FileNotFoundError:
         raise CorruptFileError(
-            f"{store.url}/{ARTIFACTS}/{name} is missing, though SHA256SUMS names it."
+            f"{store.files.place(path)} is missing, though SHA256SUMS names it."
         ) from None
     if hashlib.sha256(data).hexdigest() != digest:
-        raise CorruptFileError(f"{store.url}/{ARTIFACTS}/{name} is not what SHA256SUMS says.")
+        raise CorruptFileError(f"{store.files.place(path)} is not what SHA256SUMS says.")
     target.write(name, data)
     return len(data)
 

@@ -104,8 +104,8 @@ class RunStore:
             return
         if is_named_after(self.run_id, stored):
             raise StoreError(
-                f"{self.url}/spec.json is the spec of another job that has the same name "
-                f"{self.run_id}; expected a store without it."
+                f"{self.files.place('spec.json')} is the spec of another job that has the "
+                f"same name {self.run_id}; expected a store without it."
             )
         self.files.write("spec.json", text)
 
@@ -120,8 +120,8 @@ class RunStore:
         fields = read_object(data) if is_named_after(self.run_id, data) else None
         if fields is None:
             raise CorruptFileError(
-                f"{self.url}/spec.json is altered: it is not the spec that the run is named after; "
-                "starting the job again with its flags or file writes it anew."
+                f"{self.files.place('spec.json')} is altered: it is not the spec that the "
+                "run is named after; starting the job again with its flags or file writes it anew."
             )
         return fields
 

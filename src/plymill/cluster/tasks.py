@@ -194,8 +194,8 @@ def _stored(store: RunStore, stage: str) -> dict[str, Any]:
     record = store.read_sealed(_record(stage))
     if record is None:
         raise CorruptFileError(
-            f"{store.url}/{_record(stage)} is missing or altered, expected the record of a stage "
-            "that is done; the same command again makes it anew."
+            f"{store.files.place(_record(stage))} is missing or altered, expected the record of "
+            "a stage that is done; the same command again makes it anew."
         )
     return record
 

@@ -108,7 +108,8 @@ def _store_reference(spec: JobSpec, store: RunStore, path: str | Path | None) ->
     if expected is None or store.is_intact(REFERENCE, expected):
         return
     if path is None:
-        raise SpecError(f"The run compares with a book that {store.url}/{REFERENCE} does not hold.")
+        place = store.files.place(REFERENCE)
+        raise SpecError(f"The run compares with a book that {place} does not hold.")
     data = _read(path)
     if hashlib.sha256(data).hexdigest() != expected:
         raise SpecError(f"{path} is not the reference that the job names: its digest differs.")
