@@ -14,7 +14,7 @@ from _harness import Comparison, parser, seconds, show
 from _positions import board_of
 from plymill.books import convert_book, open_book
 from plymill.games import Position
-from plymill.games.connect4 import mirror_keys
+from plymill.games.arrays import mirror_keys
 
 PUBLISHED = Path(bitbully_databases.__file__).parent / "assets" / "book_12ply_distances.dat"
 

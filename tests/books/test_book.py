@@ -19,7 +19,7 @@ from plymill.books import (
     positions_of,
 )
 from plymill.games import Position
-from plymill.games.connect4 import immediate_wins, mirror_keys
+from plymill.games.arrays import immediate_wins, mirror_keys
 from plymill.games.layers import undecided_layers
 
 Score = Callable[[Position], int]

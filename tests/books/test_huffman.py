@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from plymill.books import huffman_keys, keys_from_huffman
 from plymill.errors import InvalidPositionError
 from plymill.games import Position
-from plymill.games.connect4 import HUFFMAN_MAX_PLY, canonical_keys, mirror_keys
+from plymill.games.arrays import canonical_keys, mirror_keys
+from plymill.games.connect4 import HUFFMAN_MAX_PLY
 
 
 @st.composite

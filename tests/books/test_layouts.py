@@ -22,7 +22,7 @@ from plymill.books import (
 )
 from plymill.books.layouts import guess_layout
 from plymill.games import Position
-from plymill.games.connect4 import canonical_keys, immediate_wins
+from plymill.games.arrays import canonical_keys, immediate_wins
 
 Published = Callable[[str], Path]
 PublishedBook = Callable[[str], Book]

@@ -28,7 +28,7 @@ from plymill.books import (
 from plymill.books.book import Keys, Values
 from plymill.books.report import Check, Fault, Report
 from plymill.games import Position
-from plymill.games.connect4 import boards, immediate_wins, mirror_keys
+from plymill.games.arrays import boards, immediate_wins, mirror_keys
 
 PublishedBook = Callable[[str], Book]
 

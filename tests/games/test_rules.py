@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from plymill.errors import IllegalMoveError, InvalidPositionError
 from plymill.games import Position
-from plymill.games.connect4 import (
+from plymill.games.arrays import (
     balanced,
     boards,
     canonical_keys,

@@ -24,7 +24,8 @@ pytestmark = [
 #: Runs in an interpreter that sees the other board. Reads moves of positions, prints findings.
 SCRIPT = """
 import json, sys
-from plymill.games.connect4 import HEIGHT, WIDTH, HUFFMAN_MAX_PLY, Position, decided
+from plymill.games.arrays import decided
+from plymill.games.connect4 import HEIGHT, WIDTH, HUFFMAN_MAX_PLY, Position
 from plymill.solver import Solver, enumerate_ply, variants
 
 def outcomes(ply, solver):

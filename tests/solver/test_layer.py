@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from plymill.errors import IllegalMoveError, PlymillError, SolverError
 from plymill.games import Position
-from plymill.games.connect4 import canonical_keys, decided, immediate_wins, mirror_keys, plies
+from plymill.games.arrays import canonical_keys, decided, immediate_wins, mirror_keys, plies
 from plymill.solver import enumerate_ply, locality_order
 
 Rows = Callable[[str], list[dict[str, str]]]

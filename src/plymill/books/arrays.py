@@ -9,7 +9,7 @@ from plymill.books.book import Block, Book, Keys, Values
 from plymill.books.errors import BookContentError
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import find_sorted
-from plymill.games.connect4 import key_array
+from plymill.games.arrays import key_array
 
 _BLOCK = 1 << 16
 

@@ -12,16 +12,8 @@ from plymill.books.errors import NotInBookError
 from plymill.books.induction import induce, win_value
 from plymill.books.scope import Scope
 from plymill.books.scores import describe
-from plymill.games.connect4 import (
-    WIDTH,
-    Position,
-    balanced,
-    canonical_keys,
-    decided,
-    immediate_wins,
-    key_array,
-    plies,
-)
+from plymill.games.arrays import balanced, canonical_keys, decided, immediate_wins, key_array, plies
+from plymill.games.connect4 import WIDTH, Position
 from plymill.games.layers import undecided_layers
 
 Keys = npt.NDArray[np.uint64]

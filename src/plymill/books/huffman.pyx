@@ -13,7 +13,8 @@ from operator import index
 import numpy as np
 
 from plymill.errors import InvalidPositionError
-from plymill.games.connect4 import HUFFMAN_MAX_PLY, key_array
+from plymill.games.arrays import key_array
+from plymill.games.connect4 import HUFFMAN_MAX_PLY
 
 
 def huffman_keys(keys):

@@ -11,15 +11,8 @@ from plymill.books.errors import NotInBookError
 from plymill.books.scope import Scope
 from plymill.books.scores import win_score
 from plymill.books.sorted_keys import find_sorted
-from plymill.games.connect4 import (
-    SQUARES,
-    WIDTH,
-    Position,
-    canonical_keys,
-    immediate_wins,
-    mirror_keys,
-    play_all,
-)
+from plymill.games.arrays import canonical_keys, immediate_wins, mirror_keys, play_all
+from plymill.games.connect4 import SQUARES, WIDTH, Position
 from plymill.games.layers import layer_below, sorted_unique
 
 Keys = npt.NDArray[np.uint64]

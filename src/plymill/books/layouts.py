@@ -30,7 +30,8 @@ from plymill.books.huffman import huffman_keys, keys_from_huffman
 from plymill.books.scope import Scope
 from plymill.books.scores import NO_SCORE, distance_bytes, scores_from_distance_bytes
 from plymill.errors import InvalidPositionError
-from plymill.games.connect4 import HEIGHT, WIDTH, canonical_keys
+from plymill.games.arrays import canonical_keys
+from plymill.games.connect4 import HEIGHT, WIDTH
 
 _VALUE_BITS = 3
 

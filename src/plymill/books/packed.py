@@ -28,7 +28,7 @@ from plymill.books.format import (
 )
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import find_sorted
-from plymill.games.connect4 import key_array
+from plymill.games.arrays import key_array
 
 #: Positions in a block: larger ones are smaller on the disk and slower to look something up in.
 BLOCK_LENGTH = 2048

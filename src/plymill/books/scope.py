@@ -6,15 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from plymill.books.errors import BookContentError
-from plymill.games.connect4 import (
-    SQUARES,
-    Position,
-    boards,
-    canonical_keys,
-    decided,
-    immediate_wins,
-    plies,
-)
+from plymill.games.arrays import boards, canonical_keys, decided, immediate_wins, plies
+from plymill.games.connect4 import SQUARES, Position
 
 Keys = npt.NDArray[np.uint64]
 Values = npt.NDArray[np.int8]

@@ -14,13 +14,8 @@ from plymill.books.report import Check, Fault, Report
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import difference, find_sorted
 from plymill.books.uci import read_uci
-from plymill.games.connect4 import (
-    WIDTH,
-    canonical_keys,
-    decided,
-    immediate_wins,
-    play_all,
-)
+from plymill.games.arrays import canonical_keys, decided, immediate_wins, play_all
+from plymill.games.connect4 import WIDTH
 
 Mask = npt.NDArray[np.bool_]
 

@@ -1,4 +1,4 @@
-"""Connect Four: positions, and whole arrays of positions given by their keys.
+"""Connect Four: positions. Whole arrays of them are in ``arrays.pyx``.
 
 The picture of the bitboard stands in ``bitboard.h``. A position's *key* is ``own + mask``: the
 stones of the side to move plus all stones, a number of 49 bits on the 7x6 board. Its *canonical
@@ -6,12 +6,11 @@ key* is the smaller of its own key and its mirror image's.
 """
 
 cimport cython
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 
 from plymill.games cimport bitboard as bb
 
 from operator import index
-from reprlib import repr as shortened
 
 import numpy as np
 
@@ -314,143 +313,3 @@ cdef Position _checked(Position position, str name):
             f"{name} has fours for player {3 - position.to_move} that no single last stone made"
         )
     return position
-
-
-# --- arrays of positions: uint64 keys in, arrays of the same length out -----------------------
-
-
-def key_array(keys):
-    """Keys as a contiguous uint64 array: numbers that are no whole ones are not rounded to some.
-
-    Raises:
-        InvalidPositionError: not one dimension of whole numbers from 0 to 2**64 - 1.
-    """
-    if not isinstance(keys, np.ndarray):
-        try:
-            numbers = [index(key) for key in keys]
-        except TypeError:
-            numbers = [-1]
-        if not all(0 <= number < 1 << 64 for number in numbers):
-            raise InvalidPositionError(
-                f"{shortened(keys)} holds no keys, expected whole numbers from 0 to 2**64 - 1"
-            )
-        keys = np.array(numbers, dtype=np.uint64)
-    if keys.ndim != 1:
-        raise InvalidPositionError(f"keys have shape {keys.shape}, expected one dimension")
-    if keys.size and (keys.dtype.kind not in "iu" or keys.dtype.kind == "i" and keys.min() < 0):
-        raise InvalidPositionError(
-            f"an array of {keys.dtype} that begins with {keys[0]} holds no keys, "
-            "expected whole numbers from 0 to 2**64 - 1"
-        )
-    return np.ascontiguousarray(keys, dtype=np.uint64)
-
-
-def mirror_keys(keys):
-    """The keys of the mirror images; uint64 array of the same length."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint64)
-    cdef uint64_t[::1] target = result
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            target[i] = bb.pm_mirror(source[i])
-    return result
-
-
-def canonical_keys(keys):
-    """The smaller of each key and its mirror image's; uint64 array of the same length."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint64)
-    cdef uint64_t[::1] target = result
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            target[i] = bb.pm_canonical(source[i])
-    return result
-
-
-def boards(keys):
-    """Splits keys into two uint64 arrays ``(own, mask)`` of the same length."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    masks = np.empty(source.shape[0], dtype=np.uint64)
-    cdef uint64_t[::1] target = masks
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            target[i] = bb.pm_mask(source[i])
-    return np.asarray(source) - masks, masks
-
-
-def plies(keys):
-    """The number of stones of each position; uint8 array of the same length."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint8)
-    cdef uint8_t[::1] target = result
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            target[i] = bb.pm_popcount(bb.pm_mask(source[i]))
-    return result
-
-
-def balanced(keys):
-    """True where a key has no overfull column and sides of the right size; bool array."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint8)
-    cdef uint8_t[::1] target = result
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            target[i] = bb.pm_balanced(source[i])
-    return result.view(np.bool_)
-
-
-def immediate_wins(keys):
-    """True where the side to move can win at once; bool array of the same length."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint8)
-    cdef uint8_t[::1] target = result
-    cdef uint64_t mask
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            mask = bb.pm_mask(source[i])
-            target[i] = (bb.pm_winning_squares(source[i] - mask) & bb.pm_playable(mask)) != 0
-    return result.view(np.bool_)
-
-
-def decided(keys):
-    """True where a player already has four in a row; bool array of the same length."""
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint8)
-    cdef uint8_t[::1] target = result
-    cdef uint64_t own, mask
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            mask = bb.pm_mask(source[i])
-            own = source[i] - mask
-            target[i] = (bb.pm_four(own) | bb.pm_four(own ^ mask)) != 0
-    return result.view(np.bool_)
-
-
-def play_all(keys, column):
-    """The keys after a stone in ``column`` (1 to 7) of each position, 0 where the column is full.
-
-    Whether the game had ended before is not looked at: see :func:`decided`.
-    """
-    column = index(column)
-    if not 1 <= column <= WIDTH:
-        raise IllegalMoveError(f"column {column} is off the board, expected 1 to {WIDTH}", 1)
-    cdef const uint64_t[::1] source = key_array(keys)
-    result = np.empty(source.shape[0], dtype=np.uint64)
-    cdef uint64_t[::1] target = result
-    cdef uint64_t mask, square, file = bb.pm_column(column - 1)
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(source.shape[0]):
-            mask = bb.pm_mask(source[i])
-            square = bb.pm_playable(mask) & file
-            # The opponent moves next: his stones are mask - own, and mask gains the square.
-            target[i] = (2 * mask - source[i] + mask + square) if square else 0
-    return result

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from plymill.games import connect4
-from plymill.games.connect4 import WIDTH, Position, canonical_keys, play_all
+from plymill.games import arrays
+from plymill.games.arrays import canonical_keys, play_all
+from plymill.games.connect4 import WIDTH, Position
 
 Keys = npt.NDArray[np.uint64]
 
@@ -36,12 +37,12 @@ def layer_below(
     """
     keys = np.array([root.key if mirrored else root.canonical_key], dtype=np.uint64)
     for _ in range(root.ply, ply):
-        keys = children(keys[~connect4.decided(keys)], fold=not mirrored)
-    over = connect4.decided(keys)
+        keys = children(keys[~arrays.decided(keys)], fold=not mirrored)
+    over = arrays.decided(keys)
     if not decided:
         keys, over = keys[~over], over[~over]
     if not immediate_wins:
-        keys = keys[over | ~connect4.immediate_wins(keys)]
+        keys = keys[over | ~arrays.immediate_wins(keys)]
     return keys
 
 
@@ -57,11 +58,11 @@ def undecided_layers(roots: Keys, depth: int) -> Iterator[Keys]:
         been won are not continued.
     """
     layer = sorted_unique(canonical_keys(roots))
-    layer = layer[~connect4.decided(layer)]
+    layer = layer[~arrays.decided(layer)]
     yield layer
     for _ in range(depth):
         layer = children(layer)
-        layer = layer[~connect4.decided(layer)]
+        layer = layer[~arrays.decided(layer)]
         yield layer
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plymill.errors import SolverError
-from plymill.games import connect4
+from plymill.games import arrays
 from plymill.games.connect4 import HEIGHT, SQUARES, WIDTH, Position
 from plymill.games.layers import layer_below
 
@@ -57,8 +57,8 @@ def locality_order(keys: npt.ArrayLike) -> npt.NDArray[np.int64]:
     opponent's stone), on the smaller of the position and its mirror image. Of the orders tried it
     makes a warm transposition table worth most; see docs/performance.md.
     """
-    array = connect4.key_array(keys)
-    rank = np.minimum(_locality_rank(array), _locality_rank(connect4.mirror_keys(array)))
+    array = arrays.key_array(keys)
+    rank = np.minimum(_locality_rank(array), _locality_rank(arrays.mirror_keys(array)))
     return np.argsort(rank, kind="stable")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plymill.errors import SolverError
-from plymill.games import connect4
+from plymill.games import arrays
 from plymill.games.connect4 import WIDTH, Position
 from plymill.solver.dispatch import make_kernel
 from plymill.solver.table import Table
@@ -141,7 +141,7 @@ class Solver:
             SolverError: a key is no position, or of one in which a player has won.
         """
         # A copy: what was checked must not change under the search.
-        array = np.array(connect4.key_array(keys))
+        array = np.array(arrays.key_array(keys))
         _require_undecided(array)
         with self._lock:
             start = time.perf_counter()
@@ -203,10 +203,10 @@ def _undecided(position: Position | str) -> Position:
 
 
 def _require_undecided(keys: npt.NDArray[np.uint64]) -> None:
-    bad = np.flatnonzero(~connect4.balanced(keys))
+    bad = np.flatnonzero(~arrays.balanced(keys))
     if len(bad):
         raise SolverError(f"key {keys[bad[0]]} at index {bad[0]} is no position of the board")
-    over = np.flatnonzero(connect4.decided(keys))
+    over = np.flatnonzero(arrays.decided(keys))
     if len(over):
         raise SolverError(
             f"key {keys[over[0]]} at index {over[0]} is a position that a player has won; "
