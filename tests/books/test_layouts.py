@@ -118,6 +118,14 @@ def test_a_file_cut_short_is_refused(layout: str, published: Published, tmp_path
         open_book(tmp_path / "cut.dat", layout)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_an_empty_file_is_no_book(layout: str, tmp_path: Path) -> None:
+    """Without player 1's wins, every position would be one in a book of no records."""
+    (tmp_path / "empty.dat").touch()
+    with pytest.raises(BookFormatError, match=r"has 0 bytes, expected a multiple of"):
+        open_book(tmp_path / "empty.dat", layout)
+
+
 def test_the_wrong_layout_is_refused_and_not_misread(published: Published) -> None:
     with pytest.raises(BookFormatError, match=r"expected a multiple|no book of the 12ply layout"):
         open_book(published("12ply-dist"), "12ply")

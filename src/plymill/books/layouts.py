@@ -82,14 +82,14 @@ def read_published(path: Path, layout: PublishedLayout) -> ArrayBook:
     """The whole of a published book, mirror pairs joined, as a book of canonical keys.
 
     Raises:
-        BookFormatError: the size is no multiple of the record's, a record holds no position or
+        BookFormatError: the size is 0 or no multiple of the record's, a record holds no position or
             an impossible value, or both images of a position are there with different values.
     """
     raw = np.frombuffer(path.read_bytes(), dtype=np.uint8)
-    if len(raw) % layout.record:
+    if not len(raw) or len(raw) % layout.record:
         raise BookFormatError(
             f"{path} has {len(raw)} bytes, expected a multiple of {layout.record}, the size of "
-            f"a record of the {layout.name} layout: it is cut short, or of another layout"
+            f"a record of the {layout.name} layout: it is empty, cut short, or of another layout"
         )
     keys, values = _decode(raw.reshape(-1, layout.record), layout, path)
     order = np.argsort(keys, kind="stable")

@@ -77,7 +77,8 @@ def _artifacts(result: "RunResult") -> list[str]:
 
     if not result.complete:
         return []
-    return [f"{result.url}/artifacts/{name}" for name in ArrowFiles(result.url).list("artifacts")]
+    files = ArrowFiles(result.url)
+    return [files.place(f"artifacts/{name}") for name in files.list("artifacts")]
 
 
 def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:

@@ -54,8 +54,9 @@ def locality_order(keys: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """The permutation that brings positions with common openings together.
 
     Columns are compared from the centre out, each from the bottom up (empty before own before
-    opponent's stone), on the smaller of the position and its mirror image. Of the orders tried it
-    makes a warm transposition table worth most; see docs/performance.md.
+    opponent's stone), on the smaller of the position and its mirror image. So those that follow one
+    opening stand together, and neighbours lead to the same positions later: what one search has
+    put into the transposition table serves the next.
     """
     array = arrays.key_array(keys)
     rank = np.minimum(_locality_rank(array), _locality_rank(arrays.mirror_keys(array)))
