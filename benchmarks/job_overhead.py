@@ -92,10 +92,10 @@ def turn(spec: BookJob, table_mb: int) -> Turn:
 
 def main() -> None:
     command = parser(__doc__)
-    command.add_argument("--opening", default="444443", help="positions that follow it")
+    command.add_argument("--opening", default="4444", help="positions that follow it")
     command.add_argument("--table-mb", type=int, default=256)
     command.add_argument(
-        "--repeat", type=int, default=3, help="turns; the best time of each counts"
+        "--repeat", type=int, default=2, help="turns; the best time of each counts"
     )
     arguments = command.parse_args()
     spec = BookJob(opening=arguments.opening, audit_fraction=0.0, validate_sample=0)
