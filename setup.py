@@ -7,6 +7,7 @@ uses AVX-512 where there is any. All other extensions are compiled for the basel
 
 import platform
 import shutil
+import tomllib
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -17,17 +18,13 @@ PACKAGE = ROOT / "src" / "plymill"
 SEARCH = PACKAGE / "solver" / "search.pyx"
 GENERATED = ROOT / "build" / "variants"
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FLAGS = PROJECT["tool"]["plymill"]["flags"]  # by level of processor
+
 X86 = platform.machine().lower() in {"x86_64", "amd64"}
-BASELINE = ["-O3", "-march=x86-64-v2"] if X86 else ["-O3"]
-VARIANTS = (
-    {
-        "v2": BASELINE,
-        "v3": ["-O3", "-march=x86-64-v3"],
-        "v4": ["-O3", "-march=x86-64-v4", "-mavx512vpopcntdq"],
-    }
-    if X86
-    else {"generic": BASELINE}
-)
+LEVELS = ("v2", "v3", "v4") if X86 else ("generic",)
+BASELINE = FLAGS[LEVELS[0]]
+VARIANTS = {level: FLAGS[level] for level in LEVELS}
 HEADERS = [str(h.relative_to(ROOT)) for h in sorted(PACKAGE.rglob("*.h"))]
 
 

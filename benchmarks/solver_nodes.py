@@ -9,6 +9,7 @@ import ctypes
 import subprocess
 import tempfile
 import time
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,8 @@ from plymill.solver import Table, variants
 from plymill.solver.dispatch import make_kernel
 
 ROOT = Path(__file__).parents[1]
-FLAGS = {
-    "v4": ["-march=x86-64-v4", "-mavx512vpopcntdq"],
-    "v3": ["-march=x86-64-v3"],
-    "v2": ["-march=x86-64-v2"],
-    "generic": [],
-}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FLAGS = PROJECT["tool"]["plymill"]["flags"]  # by level of processor
 
 
 def compile_peer(folder: str, variant: str) -> ctypes.CDLL:
@@ -32,7 +29,7 @@ def compile_peer(folder: str, variant: str) -> ctypes.CDLL:
     library = Path(folder) / "search.so"
     include = [f"-I{ROOT / 'src' / 'plymill' / room}" for room in ("games", "solver")]
     source = str(Path(__file__).parent / "peer_c" / "search.c")
-    command = ["cc", "-O3", "-fPIC", "-shared", *FLAGS[variant], *include, source]
+    command = ["cc", *FLAGS[variant], "-fPIC", "-shared", *include, source]
     subprocess.run([*command, "-o", str(library)], check=True)
     peer = ctypes.CDLL(str(library))
     peer.solve.restype = ctypes.c_uint64

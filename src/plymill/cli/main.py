@@ -20,7 +20,7 @@ _EPILOGUE = (
     "Example: plymill book build --opening 444444\n\n"
     "Results go to standard output, progress to standard error. Exit codes: 0, all is well; 1, a "
     "run could not be completed or a book is not sound; 2, what was asked for is at fault; 130, "
-    "stopped from the keyboard."
+    "stopped from the keyboard or by SIGTERM."
 )
 
 
