@@ -21,25 +21,26 @@ cdef enum:
     BOTH = 2  # both at once, neither knowing the other's move
 
 
-cdef struct GameState:
-    uint64_t words[4]
+# Defined in C, so that the engines of the players, which are C, take them as they are.
+cdef extern from "rules.h" nogil:
+    ctypedef struct GameState "game_state":
+        uint64_t words[4]
 
-
-cdef struct Rules:
-    # Sizes and masks of this board, owned by the Game; given to every function.
-    const void *board
-    # Writes the initial state; returns its status.
-    int (*start)(const void *board, GameState *state) noexcept nogil
-    # Status of a state.
-    int (*status)(const void *board, const GameState *state) noexcept nogil
-    # Writes the legal moves of a player who is to move, ascending; returns their number.
-    int (*moves)(const void *board, const GameState *state, int player, uint8_t *moves) noexcept nogil
-    # Plays the first and the second player's move, NO_MOVE for who is not to move; the new status.
-    int (*play)(const void *board, GameState *state, int first, int second) noexcept nogil
-    # Goals of both players, 0 to 100, at the end of a game.
-    void (*goals)(const void *board, const GameState *state, int *goals) noexcept nogil
-    # Plays uniformly random moves to the end, as the generic playout does, only faster.
-    void (*playout)(const void *board, GameState *state, random_stream *stream) noexcept nogil
+    ctypedef struct Rules "game_rules":
+        # Sizes and masks of this board, owned by the Game; given to every function.
+        const void *board
+        # Writes the initial state; returns its status.
+        int (*start)(const void *board, GameState *state) noexcept nogil
+        # Status of a state.
+        int (*status)(const void *board, const GameState *state) noexcept nogil
+        # Writes the legal moves of a player who is to move, ascending; returns their number.
+        int (*moves)(const void *board, const GameState *state, int player, uint8_t *moves) noexcept nogil
+        # Plays the first and the second player's move, NO_MOVE for who is not to move; the new status.
+        int (*play)(const void *board, GameState *state, int first, int second) noexcept nogil
+        # Goals of both players, 0 to 100, at the end of a game.
+        void (*goals)(const void *board, const GameState *state, int *goals) noexcept nogil
+        # Plays uniformly random moves to the end, as the generic playout does, only faster.
+        void (*playout)(const void *board, GameState *state, random_stream *stream) noexcept nogil
 
 
 cdef class Game:
