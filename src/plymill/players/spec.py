@@ -1,0 +1,304 @@
+"""Players by name: ``uct:20480,final=visits`` and what it stands for.
+
+A description is text, so that a job's specification can hold it and a person can type it; its
+canonical form, without what is the default, is the same for all ways of writing it.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, ClassVar
+
+from plymill.players.errors import PlayerError
+
+if TYPE_CHECKING:
+    from plymill.games.game import Game
+    from plymill.players.player import Player
+
+#: Sums of goals fit 32 bits up to here, those of a tree that is kept included.
+MAX_ITERATIONS = 10_000_000
+MAX_PLAYOUT = 10_000
+#: How long a player of the user's own may think about a move, in seconds.
+DEFAULT_LIMIT = 60.0
+FINALS = ("average", "visits")
+TREATMENTS = ("decoupled", "sequential")
+
+
+@dataclass(frozen=True)
+class PlayerSpec(ABC):
+    """A player's description: equal ones play alike.
+
+    Attributes:
+        text: the canonical description; ``parse_player(spec.text) == spec``.
+        native: whether `play_uct_matches` can play it.
+    """
+
+    native: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def text(self) -> str:
+        """The canonical description."""
+
+    @abstractmethod
+    def make(self, game: "Game") -> "Player":
+        """A player of this game.
+
+        Raises:
+            PlayerError: it cannot play this game.
+        """
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class UctSpec(PlayerSpec):
+    """Monte Carlo tree search with a fixed number of iterations a move.
+
+    Attributes:
+        iterations: iterations a move.
+        c: the constant of exploration, on goals from 0 to 1.
+        final: which move is played: that with the highest ``average``, or with the most ``visits``.
+        reuse: whether the part of the tree that is still of use is kept after a move.
+        playout: most plies of a playout, beyond which the game counts as even; 0 for no limit.
+        wincheck: whether playouts make a move that wins at once.
+        simultaneous: how simultaneous moves are searched.
+    """
+
+    native: ClassVar[bool] = True
+    iterations: int
+    c: float = sqrt(2)
+    final: str = "average"
+    reuse: bool = False
+    playout: int = 0
+    wincheck: bool = False
+    simultaneous: str = "decoupled"
+
+    @property
+    def text(self) -> str:
+        """The canonical description: options in this order, without those at their default."""
+        options = [f"uct:{self.iterations}"]
+        for name in ("c", "final", "reuse", "playout", "wincheck", "simultaneous"):
+            value = getattr(self, name)
+            if value != getattr(UctSpec, name):
+                options.append(f"{name}={'yes' if value is True else value}")
+        return ",".join(options)
+
+    def make(self, game: "Game") -> "Player":
+        """A player of this game."""
+        from plymill.players.uct import UctPlayer
+
+        return UctPlayer(game, self)
+
+
+@dataclass(frozen=True)
+class RandomSpec(PlayerSpec):
+    """All legal moves with equal chance."""
+
+    native: ClassVar[bool] = True
+    text: ClassVar[str] = "random"  # type: ignore[misc]
+
+    def make(self, game: "Game") -> "Player":
+        """A player of this game."""
+        from plymill.players.simple import RandomPlayer
+
+        return RandomPlayer(game)
+
+
+@dataclass(frozen=True)
+class FirstLegalSpec(PlayerSpec):
+    """Always the legal move with the lowest code."""
+
+    native: ClassVar[bool] = True
+    text: ClassVar[str] = "first-legal"  # type: ignore[misc]
+
+    def make(self, game: "Game") -> "Player":
+        """A player of this game."""
+        from plymill.players.simple import FirstLegalPlayer
+
+        return FirstLegalPlayer(game)
+
+
+@dataclass(frozen=True)
+class PerfectSpec(PlayerSpec):
+    """Connect Four on 7x6 without mistakes.
+
+    Attributes:
+        delay: wins as fast as possible and loses as late as possible; otherwise all moves that
+            keep the outcome have equal chance.
+        book: path of an opening book that is asked before the solver; empty for none.
+    """
+
+    delay: bool = False
+    book: str = ""
+
+    @property
+    def text(self) -> str:
+        """The canonical description."""
+        options = (["delay"] if self.delay else []) + ([f"book={self.book}"] if self.book else [])
+        return "perfect" + (":" + ",".join(options) if options else "")
+
+    def make(self, game: "Game") -> "Player":
+        """A player of this game.
+
+        Raises:
+            PlayerError: another game than Connect Four on 7x6, or a book that does not help.
+        """
+        from plymill.players.perfect import PerfectPlayer
+
+        return PerfectPlayer(game, self)
+
+
+@dataclass(frozen=True)
+class PythonSpec(PlayerSpec):
+    """A class of the user's own, in a process of its own.
+
+    Attributes:
+        module: the module to import.
+        name: the class in it.
+        limit: seconds for each move.
+        options: further options, given to the class as keyword arguments, sorted by name.
+    """
+
+    module: str
+    name: str
+    limit: float = DEFAULT_LIMIT
+    options: tuple[tuple[str, str], ...] = field(default=())
+
+    @property
+    def text(self) -> str:
+        """The canonical description."""
+        parts = [f"python:{self.module}:{self.name}"]
+        if self.limit != DEFAULT_LIMIT:
+            parts.append(f"limit={self.limit!r}")
+        return ",".join(parts + [f"{name}={value}" for name, value in self.options])
+
+    def make(self, game: "Game") -> "Player":
+        """A player of this game."""
+        from plymill.players.foreign import ForeignPlayer
+
+        return ForeignPlayer(game, self)
+
+
+def parse_player(text: str) -> PlayerSpec:
+    """The player that a description names.
+
+    Args:
+        text: ``uct:ITERATIONS`` with options, ``random``, ``first-legal``, ``perfect`` or
+            ``python:MODULE:CLASS``; see docs/players.md.
+
+    Raises:
+        PlayerError: it cannot be read; the sentence says what was expected.
+    """
+    kind, _, rest = text.strip().partition(":")
+    if kind not in _READERS:
+        raise PlayerError(f"There is no player '{text}', expected one of {', '.join(_FORMS)}")
+    return _READERS[kind](text.strip(), rest)
+
+
+def _uct(text: str, rest: str) -> PlayerSpec:
+    count, *parts = rest.split(",")
+    iterations = _number(text, "the number of iterations", count, 1, MAX_ITERATIONS)
+    options = _options(text, parts)
+    readers: dict[str, Callable[[str], object]] = {
+        "c": lambda value: _real(text, "c", value, 0, 1e6),
+        "final": lambda value: _one_of(text, "final", value, FINALS),
+        "reuse": lambda value: _one_of(text, "reuse", value, ("yes", "no")) == "yes",
+        "playout": lambda value: _number(text, "playout", value, 0, MAX_PLAYOUT),
+        "wincheck": lambda value: _one_of(text, "wincheck", value, ("yes", "no")) == "yes",
+        "simultaneous": lambda value: _one_of(text, "simultaneous", value, TREATMENTS),
+    }
+    for name in options:
+        if name not in readers:
+            raise PlayerError(
+                f"Player '{text}' has no option '{name}', expected some of {', '.join(readers)}"
+            )
+    return UctSpec(iterations, **{name: readers[name](value) for name, value in options.items()})  # type: ignore[arg-type]
+
+
+def _plain(spec: PlayerSpec) -> Callable[[str, str], PlayerSpec]:
+    def read(text: str, _rest: str) -> PlayerSpec:
+        if text != spec.text:
+            raise PlayerError(f"Player '{text}' takes no options, expected '{spec.text}'")
+        return spec
+
+    return read
+
+
+def _perfect(text: str, rest: str) -> PlayerSpec:
+    if text == "perfect":
+        return PerfectSpec()
+    parts = rest.split(",")
+    delay = parts[0] == "delay"
+    options = _options(text, parts[1:] if delay else parts)
+    if options.keys() - {"book"} or options.get("book") == "":
+        raise PlayerError(
+            f"Player '{text}' cannot be read, expected 'perfect' or 'perfect:delay', each with "
+            "'book=FILE' perhaps"
+        )
+    return PerfectSpec(delay, options.get("book", ""))
+
+
+def _python(text: str, rest: str) -> PlayerSpec:
+    names, *parts = rest.split(",")
+    module, _, name = names.partition(":")
+    if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
+        raise PlayerError(
+            f"Player '{text}' names no class, expected 'python:MODULE:CLASS' with a module that "
+            "can be imported"
+        )
+    options = _options(text, parts)
+    limit = _real(text, "limit", options.pop("limit", str(DEFAULT_LIMIT)), 0.01, 1e6)
+    return PythonSpec(module, name, limit, tuple(sorted(options.items())))
+
+
+def _options(text: str, parts: list[str]) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for part in parts:
+        name, mark, value = part.partition("=")
+        if not mark or not name.isidentifier() or name in options:
+            raise PlayerError(
+                f"Player '{text}': '{part}' is no option, expected NAME=VALUE, each name once"
+            )
+        options[name] = value
+    return options
+
+
+def _number(text: str, name: str, value: str, low: int, high: int) -> int:
+    # int() also takes "1_0" and "٣", which would be two more ways to write the same player.
+    number = int(value) if value.isascii() and value.isdigit() else -1
+    if not low <= number <= high:
+        raise PlayerError(
+            f"Player '{text}': {name} is '{value}', expected a whole number from {low} to {high}"
+        )
+    return number
+
+
+def _real(text: str, name: str, value: str, low: float, high: float) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not (isfinite(number) and low <= number <= high):
+        raise PlayerError(
+            f"Player '{text}': {name} is '{value}', expected a number from {low:g} to {high:g}"
+        )
+    return number + 0.0  # no negative zero
+
+
+def _one_of(text: str, name: str, value: str, expected: tuple[str, ...]) -> str:
+    if value not in expected:
+        raise PlayerError(f"Player '{text}': {name} is '{value}', expected {' or '.join(expected)}")
+    return value
+
+
+_READERS: dict[str, Callable[[str, str], PlayerSpec]] = {
+    "uct": _uct,
+    "random": _plain(RandomSpec()),
+    "first-legal": _plain(FirstLegalSpec()),
+    "perfect": _perfect,
+    "python": _python,
+}
+_FORMS = ("uct:ITERATIONS", "random", "first-legal", "perfect", "python:MODULE:CLASS")
