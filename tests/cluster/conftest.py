@@ -26,6 +26,7 @@ class SquaresSpec(JobSpec):
     count: int = 200
     audit_fraction: float = 0.0
     seed: int = 0
+    rounds: int = 0
 
 
 @dataclass
@@ -56,7 +57,7 @@ class SquaresWorker:
             pid=os.getpid(),
             counters={"squares": len(arrays["keys"])},
         )
-        self.store.write_unit(unit, arrays, receipt)
+        self.store.write_unit(unit, arrays, receipt, details={"by": self.name})
         self.solved.append((self.name, unit.name))
         return receipt
 
@@ -71,7 +72,10 @@ def _nothing(worker: str, unit: Unit, audit: bool) -> None:
 
 @dataclass
 class SquaresJob:
-    """``wrong``: the nodes whose workers compute wrongly. ``solved``: who solved which unit."""
+    """``wrong``: the nodes whose workers compute wrongly. ``solved``: who solved which unit.
+
+    A spec with rounds goes on with further numbers; how many depends on the sums so far.
+    """
 
     spec: SquaresSpec = field(default_factory=SquaresSpec)
     misbehave: Callable[[str, Unit, bool], None] = _nothing
@@ -80,16 +84,32 @@ class SquaresJob:
     task_memory: int = 0
 
     def plan(self, store: RunStore) -> Plan:
+        units = self.units(store, 0, 0, self.spec.count)
+        plan = Plan(run_id=self.spec.run_id, item="numbers", units=tuple(units))
+        return plan.model_copy(update={"audited": self.audited(units)})
+
+    def extend(self, store: RunStore, plan: Plan) -> Plan | None:
+        if len(plan.rounds) >= self.spec.rounds:
+            return None
+        results = [store.read_unit(unit)[0]["values"] for unit in plan.units]
+        more = 20 + int(sum(values.sum() for values in results)) % 7 * UNIT_ITEMS
+        units = self.units(store, len(plan.units), plan.items, plan.items + more)
+        return plan.extended(units, self.audited(units))
+
+    def units(self, store: RunStore, index: int, first: int, last: int) -> list[Unit]:
         units = []
-        for index, start in enumerate(range(0, self.spec.count, UNIT_ITEMS)):
-            stop = min(start + UNIT_ITEMS, self.spec.count)
+        for start in range(first, last, UNIT_ITEMS):
+            stop = min(start + UNIT_ITEMS, last)
             name = f"{index:05d}"
             digest = store.write_input(name, {"keys": np.arange(start, stop, dtype=np.uint64)})
             units.append(
                 Unit(name=name, index=index, start=start, stop=stop, input_digest=digest, cost=1.0)
             )
-        audited = audit_sample(self.spec.run_id, units, self.spec.audit_fraction, self.spec.seed)
-        return Plan(run_id=self.spec.run_id, item="numbers", units=tuple(units), audited=audited)
+            index += 1
+        return units
+
+    def audited(self, units: list[Unit]) -> tuple[int, ...]:
+        return audit_sample(self.spec.run_id, units, self.spec.audit_fraction, self.spec.seed)
 
     def make_worker(self, store: RunStore, name: str, threads: int) -> SquaresWorker:
         del threads
@@ -102,7 +122,14 @@ class SquaresJob:
     def stages(self) -> tuple[Stage, ...]:
         return (Stage("sum", _sum), Stage("text", _text))
 
-    def page(self, manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    def provenance_files(self, store: RunStore, plan: Plan) -> dict[str, bytes]:
+        workers = [store.read_unit_and_details(unit)[2]["by"] for unit in plan.units]
+        return {"workers.txt": "\n".join(workers).encode()}
+
+    def page(
+        self, store: RunStore, manifest: Mapping[str, Any], provenance: Mapping[str, Any]
+    ) -> str:
+        del store
         return f"<p>{manifest['run_id']} {len(provenance['units'])}</p>"
 
 
@@ -122,8 +149,10 @@ def _text(context: StageContext) -> dict[str, Any]:
 
 @pytest.fixture
 def make_job() -> Callable[..., SquaresJob]:
-    def make(count: int = 200, audit_fraction: float = 0.0, **options: Any) -> SquaresJob:
-        spec = SquaresSpec(count=count, audit_fraction=audit_fraction)
+    def make(
+        count: int = 200, audit_fraction: float = 0.0, rounds: int = 0, **options: Any
+    ) -> SquaresJob:
+        spec = SquaresSpec(count=count, audit_fraction=audit_fraction, rounds=rounds)
         return SquaresJob(spec=spec, **options)
 
     return make

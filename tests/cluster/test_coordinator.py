@@ -1,5 +1,6 @@
 """Whole runs in one process: interrupted anywhere, damaged anywhere, the artefacts are the same."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -85,18 +86,20 @@ def test_a_run_solves_every_unit_once_and_makes_its_artefacts(
     assert result.progress.items_done == 95
 
 
+@pytest.mark.parametrize("rounds", [0, 2])
 @pytest.mark.parametrize("after", [False, True], ids=["before the write", "after the write"])
 def test_killed_at_any_write_and_started_again_the_artefacts_are_the_same(
-    make_job: MakeJob, *, after: bool
+    make_job: MakeJob, rounds: int, *, after: bool
 ) -> None:
     undisturbed = MemoryFiles()
-    reference = make_job(count=60, audit_fraction=0.3)
+    shape = {"count": 60, "audit_fraction": 0.3, "rounds": rounds}
+    reference = make_job(**shape)
     run(reference, undisturbed)
     deadline = 0
     while True:
         disk: dict[str, bytes] = {}
         mortal = MortalFiles("memory://", disk, deadline=[deadline], after=after)
-        job = make_job(count=60, audit_fraction=0.3)
+        job = make_job(**shape)
         try:
             run(job, mortal)
         except Killed:
@@ -105,7 +108,7 @@ def test_killed_at_any_write_and_started_again_the_artefacts_are_the_same(
             break
         survivors = MemoryFiles("memory://", disk)
         finished = {path.rpartition("/")[2] for path in disk if "/units/" in path}
-        again = make_job(count=60, audit_fraction=0.3)
+        again = make_job(**shape)
         run(again, survivors)
         assert artifacts(survivors, again) == artifacts(undisturbed, reference)
         assert stored(survivors, again, "input") == stored(undisturbed, reference, "input")
@@ -229,6 +232,93 @@ def test_units_of_an_altered_plan_are_looked_at_again_with_the_right_one(
     assert run(again, memory).complete
     assert again.solved == []
     assert store.read_plan() == plan
+
+
+def test_a_plan_goes_on_in_rounds_each_made_of_the_results_before(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(count=30, rounds=2, audit_fraction=0.1)
+    seen: list[Progress] = []
+    result = run(job, memory, on_progress=seen.append)
+    plan = RunStore(memory, job.spec.run_id).read_plan()
+    assert plan is not None
+    assert [longer.units for longer in plan.rounds] == [
+        3,
+        3 + 2 + sum(n * n for n in range(30)) % 7,
+    ]
+    assert result.stages["sum"] == {"total": sum(i * i for i in range(plan.items))}
+    assert len(plan.audited) == 3
+    assert [unit for _, unit in job.solved] == [unit.name for unit in plan.units]
+    assert result.progress.items_done == result.progress.items_total == plan.items
+    assert result.progress.rounds == 3
+    assert {progress.rounds for progress in seen if progress.units_total} == {1, 2, 3}
+    events = [event["event"] for event in RunStore(memory, job.spec.run_id).read_events()]
+    assert events.count("plan extended") == 2
+
+
+@pytest.mark.parametrize("lost", ["plan.json", "input/00004.zst"])
+def test_rounds_whose_plan_or_input_is_lost_are_thought_out_again_and_not_solved_again(
+    make_job: MakeJob, memory: MemoryFiles, lost: str
+) -> None:
+    job = make_job(count=30, rounds=2, audit_fraction=0.1)
+    run(job, memory)
+    before = artifacts(memory, job)
+    store = RunStore(memory, job.spec.run_id)
+    plan = store.read_plan()
+    store.files.delete(lost)
+    unsolved = [] if lost == "plan.json" else ["00004"]
+    for unit in unsolved:
+        store.files.delete(f"units/{unit}.zst")
+    again = make_job(count=30, rounds=2, audit_fraction=0.1)
+    assert run(again, memory).complete
+    assert [unit for _, unit in again.solved] == unsolved
+    assert artifacts(memory, again) == before
+    assert store.read_plan() == plan
+
+
+@pytest.mark.parametrize("after", [None, *range(40)])
+def test_rounds_made_from_what_a_wrong_worker_said_are_replaced(
+    make_job: MakeJob, memory: MemoryFiles, after: int | None
+) -> None:
+    """Its first units are believed and a round is made of them; then an audit finds it out.
+
+    In the meantime the process may be killed at any write.
+    """
+    right = make_job(count=30, rounds=1)
+    undisturbed = MemoryFiles()
+    run(right, undisturbed)
+
+    disk: dict[str, bytes] = {}
+    wrong = make_job(count=30, rounds=1, wrong=frozenset({"b"}))
+    store = RunStore(MemoryFiles("memory://", disk), wrong.spec.run_id)
+    run(wrong, MemoryFiles("memory://", disk), LocalExecutor(wrong, store, {"a": 1, "b": 1}))
+    assert artifacts(MemoryFiles("memory://", disk), wrong) != artifacts(undisturbed, right)
+    plan = store.read_plan()
+    assert plan is not None
+    for unit in plan.units[:3]:  # what the audit finds out
+        _, receipt = store.read_unit(unit)
+        if receipt.worker.startswith("b"):
+            store.discard_unit(unit)
+
+    if after is not None:
+        mortal = MortalFiles("memory://", disk, deadline=[after], after=False)
+        with contextlib.suppress(Killed):
+            run(make_job(count=30, rounds=1), mortal)
+    again = make_job(count=30, rounds=1)
+    assert run(again, MemoryFiles("memory://", disk)).complete
+    assert artifacts(MemoryFiles("memory://", disk), again) == artifacts(undisturbed, right)
+    assert store.read_plan() == RunStore(undisturbed, right.spec.run_id).read_plan()
+
+
+def test_what_the_job_tells_of_each_item_lies_beside_the_provenance(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(count=30)
+    run(job, memory)
+    store = RunStore(memory, job.spec.run_id)
+    assert store.files.read("provenance/workers.txt") == b"local-1\nlocal-1\nlocal-1"
+    units = (store.read_json("provenance.json") or {})["units"]
+    assert all("by" not in unit and "details" not in unit for unit in units)
 
 
 def test_a_damaged_artefact_is_made_again(make_job: MakeJob, memory: MemoryFiles) -> None:

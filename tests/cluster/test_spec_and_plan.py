@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, ValidationError
 
-from plymill.cluster import JobSpec, Plan, RunOptions, SpecError, Unit
-from plymill.cluster.plan import audit_sample
+from plymill.cluster import JobSpec, Plan, Round, RunOptions, SpecError, Unit
+from plymill.cluster.plan import audit_sample, results_digest
 from plymill.errors import PlymillError
 
 
@@ -115,3 +115,49 @@ def test_the_audited_units_are_a_fixed_sample_of_the_right_size(
     assert len(set(sample)) == len(sample)
     assert len(sample) == math.ceil(fraction * count)
     assert all(0 <= index < count for index in sample)
+
+
+def test_the_sample_of_a_later_round_is_of_its_own_units() -> None:
+    units = [unit(i, i, i + 1) for i in range(100)]
+    later = audit_sample("run", units[50:], 0.2, 0)
+    assert len(later) == 10
+    assert all(50 <= index < 100 for index in later)
+    assert later != tuple(index + 50 for index in audit_sample("run", units[:50], 0.2, 0))
+
+
+def test_a_plan_stands_as_far_as_the_results_that_it_was_made_from() -> None:
+    digests = ["a", "b", "c", "d", "e"]
+    plan = Plan(
+        run_id="r",
+        item="things",
+        units=tuple(unit(i, i, i + 1) for i in range(5)),
+        audited=(1, 3),
+        rounds=(
+            Round(units=2, basis=results_digest(digests[:2])),
+            Round(units=4, basis=results_digest(digests[:4])),
+        ),
+    )
+    assert plan.standing(digests) == 5
+    assert plan.standing(["a", "b", "c", "d", "X"]) == 5
+    assert plan.standing(["a", "b", "X", "d", "e"]) == 4
+    assert plan.standing(["X", "b", "c", "d", "e"]) == 2
+    shorter = plan.first(4)
+    assert (shorter.units, shorter.audited, shorter.rounds) == (
+        plan.units[:4],
+        (1, 3),
+        plan.rounds[:1],
+    )
+    assert plan.first(2).rounds == ()
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+
+
+@pytest.mark.parametrize("places", [(5,), (3, 3), (3, 2), (6,)])
+def test_a_plan_with_rounds_that_cannot_be_is_refused(places: tuple[int, ...]) -> None:
+    units = tuple(unit(i, i, i + 1) for i in range(5))
+    with pytest.raises(ValidationError):
+        Plan(
+            run_id="r",
+            item="things",
+            units=units,
+            rounds=tuple(Round(units=place, basis="x") for place in places),
+        )

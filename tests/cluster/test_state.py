@@ -10,19 +10,37 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from plymill.cluster import events as e
 from plymill.cluster.attempts import MAX_FAILURES
-from plymill.cluster.state import MAX_STRIKES, RunState, UnitStatus
+from plymill.cluster.crew import MAX_STRIKES
+from plymill.cluster.state import RunState, UnitStatus
 
 CAUSES = [cause for cause in e.LossCause if cause is not e.LossCause.NODE_LOST]
 
 
 class Cluster:
-    """What the outside of a `RunState` looks like: it obeys, and checks what it is told."""
+    """What the outside of a `RunState` looks like: it obeys, and checks what it is told.
 
-    def __init__(self, count: int, audited: frozenset[int], slots: int = 2) -> None:
+    Asked for more units it answers at once with the next of ``more``, and in the end that there
+    are none; with ``patient`` it waits until it is told to `answer`.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        audited: frozenset[int],
+        slots: int = 2,
+        *,
+        avoid: dict[int, str] | None = None,
+        more: tuple[e.PlanExtended, ...] = (),
+        patient: bool = False,
+    ) -> None:
         self.count = count
         self.audited = audited
         self.slots = slots
-        self.state = RunState(count, audited)
+        self.avoid = avoid or {}
+        self.more = list(more)
+        self.patient = patient
+        self.asked = False
+        self.state = RunState(count, audited, avoid)
         self.starting: list[str] = []
         self.workers: dict[str, str] = {}
         self.in_flight: list[tuple[str, int, bool]] = []
@@ -34,9 +52,27 @@ class Cluster:
         self.named = 0
 
     def tell(self, event: e.Event) -> None:
-        for instruction in self.state.handle(event):
+        self.obey_all(self.state.handle(event))
+
+    def restore(self, done: list[e.UnitDone], audits: tuple[e.AuditDone, ...] = ()) -> None:
+        self.obey_all(self.state.restore(done, audits))
+
+    def obey_all(self, instructions: list[e.Instruction]) -> None:
+        for instruction in instructions:
             assert self.outcome is None, "nothing may follow the end"
             self.obey(instruction)
+        if self.asked and not self.patient:
+            self.answer(self.more.pop(0) if self.more else e.PlanComplete())
+
+    def answer(self, event: e.PlanExtended | e.PlanComplete) -> None:
+        self.asked = False
+        if isinstance(event, e.PlanExtended):
+            self.count = event.count
+            self.audited = frozenset(event.audited)
+            self.avoid = dict(event.avoid)
+            self.results = {unit: d for unit, d in self.results.items() if unit < event.kept}
+            self.results |= {done.unit: done.digest for done in event.done}
+        self.tell(event)
 
     def obey(self, instruction: e.Instruction) -> None:
         match instruction:
@@ -60,6 +96,11 @@ class Cluster:
                 self.remove(worker)
             case e.Discard(unit):
                 del self.results[unit]
+            case e.Extend():
+                assert not self.asked, "it is asked once"
+                assert not self.in_flight
+                assert set(self.results) == set(range(self.count))
+                self.asked = True
             case e.Finish() | e.Abort():
                 self.outcome = instruction
             case e.Requeue() | e.Quarantine() | e.Warn():
@@ -116,7 +157,9 @@ class Cluster:
         for _ in range(limit):
             if self.outcome is not None:
                 return
-            if self.starting:
+            if self.asked:
+                self.answer(e.PlanComplete())
+            elif self.starting:
                 self.start(self.starting[0])
             elif self.in_flight:
                 self.finish(self.in_flight[0])
@@ -138,9 +181,10 @@ class AnyOrder(RuleBasedStateMachine):
     )
     def begin(self, count: int, data: st.DataObject, slots: int, wrong: frozenset[str]) -> None:
         audited = data.draw(st.frozensets(st.integers(0, count - 1)))
-        self.cluster = Cluster(count, audited, slots)
+        self.cluster = Cluster(count, audited, slots, patient=True)
         self.cluster.wrong_nodes = wrong
         self.nodes = 0
+        self.rounds = 0
 
     def live(self) -> bool:
         return self.cluster.outcome is None
@@ -192,6 +236,42 @@ class AnyOrder(RuleBasedStateMachine):
         self.cluster.tell(e.UnitDone("gone", unit, "late"))
         assert self.cluster.state.status == before
 
+    @precondition(lambda self: self.live() and self.cluster.asked and self.rounds < 3)
+    @rule(data=st.data(), more=st.integers(0, 6))
+    def plan_is_extended(self, data: st.DataObject, more: int) -> None:
+        """Mostly behind what there is; now and then a part of that is replaced."""
+        self.rounds += 1
+        cluster = self.cluster
+        kept = data.draw(st.sampled_from([cluster.count, cluster.count, cluster.count // 2]))
+        new = st.integers(kept, kept + more - 1) if more else st.nothing()
+        audited = {u for u in cluster.audited if u < kept} | data.draw(st.frozensets(new))
+        names = st.sampled_from([*sorted(cluster.workers), "somebody gone"])
+        done = data.draw(st.frozensets(new))
+        cluster.answer(
+            e.PlanExtended(
+                kept=kept,
+                count=kept + more,
+                audited=tuple(sorted(audited)),
+                avoid=data.draw(st.dictionaries(new, names)),
+                done=tuple(e.UnitDone("old-1", u, f"right for {u}") for u in sorted(done)),
+            )
+        )
+
+    @precondition(lambda self: self.live() and self.cluster.asked)
+    @rule()
+    def plan_is_complete(self) -> None:
+        self.cluster.answer(e.PlanComplete())
+        assert self.cluster.outcome == e.Finish(())
+
+    @precondition(lambda self: self.live() and not self.cluster.asked)
+    @rule()
+    def nobody_asked(self) -> None:
+        before = self.cluster.state.status
+        self.cluster.tell(e.PlanExtended(kept=0, count=99))
+        self.cluster.tell(e.PlanComplete())
+        assert self.live()
+        assert self.cluster.state.status == before
+
     @precondition(lambda self: not self.live())
     @rule()
     def nothing_follows_the_end(self) -> None:
@@ -225,7 +305,7 @@ class AnyOrder(RuleBasedStateMachine):
             if status is UnitStatus.WAITING and not cluster.failures
         ]
         busy = {worker for worker, _, _ in cluster.in_flight}
-        if fresh and not self.troubled():
+        if fresh and not self.troubled() and not cluster.avoid:
             assert busy == set(cluster.workers)
 
     def troubled(self) -> bool:
@@ -258,8 +338,7 @@ def started(cluster: Cluster, *nodes: str) -> None:
 @given(st.integers(0, 40), st.integers(1, 5), st.integers(1, 4))
 def test_undisturbed_every_unit_is_assigned_once(count: int, nodes: int, slots: int) -> None:
     cluster = Cluster(count, frozenset(), slots)
-    for instruction in cluster.state.restore([]):
-        cluster.obey(instruction)
+    cluster.restore([])
     if count:
         started(cluster, *(f"n{i}" for i in range(nodes)))
         cluster.run_on()
@@ -271,8 +350,7 @@ def test_undisturbed_every_unit_is_assigned_once(count: int, nodes: int, slots: 
 def test_what_an_earlier_session_finished_is_not_done_again(done: frozenset[int]) -> None:
     cluster = Cluster(20, frozenset())
     cluster.results = dict.fromkeys(done, "old")
-    for instruction in cluster.state.restore([e.UnitDone("old", u, "old") for u in sorted(done)]):
-        cluster.obey(instruction)
+    cluster.restore([e.UnitDone("old", u, "old") for u in sorted(done)])
     if len(done) < 20:
         started(cluster, "n")
         cluster.run_on()
@@ -465,9 +543,84 @@ def test_a_disagreement_found_by_an_earlier_session_is_acted_on_after_a_restart(
     cluster = Cluster(4, frozenset({2}))
     cluster.results = dict.fromkeys(range(4), "x")
     done = [e.UnitDone("old-1" if u < 3 else "old-2", u, "x") for u in range(4)]
-    for instruction in cluster.state.restore(done, [e.AuditDone("old-2", 2, "y")]):
-        cluster.obey(instruction)
+    cluster.restore(done, (e.AuditDone("old-2", 2, "y"),))
     assert set(cluster.results) == {3}
     started(cluster, "n")
     cluster.run_on()
     assert cluster.outcome == e.Finish(())
+
+
+def test_the_run_goes_on_with_the_units_that_follow_and_ends_when_none_do() -> None:
+    more = (e.PlanExtended(kept=4, count=6), e.PlanExtended(kept=6, count=7, audited=(6,)))
+    cluster = Cluster(4, frozenset(), more=more)
+    started(cluster, "a", "b")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+    assert [unit for _, unit in cluster.assigned] == list(range(7))
+
+
+def test_nothing_follows_where_a_unit_is_quarantined() -> None:
+    cluster = Cluster(4, frozenset(), more=(e.PlanExtended(kept=4, count=6),))
+    started(cluster, "a")
+    while cluster.outcome is None:
+        task = cluster.in_flight[0]
+        cluster.fail(task) if task[1] == 2 else cluster.finish(task)
+    assert cluster.outcome == e.Finish((2,))
+    assert len(cluster.more) == 1, "it was not asked for"
+
+
+def test_workers_that_come_and_go_while_the_next_units_are_thought_out_are_known_after_it() -> None:
+    cluster = Cluster(2, frozenset(), patient=True)
+    started(cluster, "a", "b")
+    while not cluster.asked:
+        cluster.finish(cluster.in_flight[0])
+    cluster.lose_node("a")
+    started(cluster, "c")
+    cluster.answer(e.PlanExtended(kept=2, count=10))
+    assert {cluster.workers[worker] for worker, _, _ in cluster.in_flight} == {"b", "c"}
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+
+
+def test_a_unit_goes_to_another_worker_than_the_one_that_it_avoids() -> None:
+    cluster = Cluster(2, frozenset(), patient=True)
+    started(cluster, "a", "b")
+    while not cluster.asked:
+        cluster.finish(cluster.in_flight[0])
+    name = {node: worker for worker, node in cluster.workers.items()}
+    before = len(cluster.assigned)
+    cluster.answer(
+        e.PlanExtended(kept=2, count=6, avoid={2: name["a"], 3: name["b"], 4: name["a"]})
+    )
+    cluster.run_on()
+    solver = {unit: cluster_node(worker) for worker, unit in cluster.assigned[before:]}
+    assert (solver[2], solver[3], solver[4]) == ("b", "a", "b")
+
+
+def cluster_node(worker: str) -> str:
+    return worker.rpartition("-")[0]
+
+
+def test_a_unit_goes_to_the_worker_that_it_avoids_if_there_is_no_other() -> None:
+    cluster = Cluster(3, frozenset(), avoid={1: "a-1"})
+    started(cluster, "a")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+
+
+def test_units_that_are_replaced_are_solved_again_and_audited_anew() -> None:
+    replaced = e.PlanExtended(kept=2, count=4, audited=(0, 3))
+    cluster = Cluster(4, frozenset({0, 3}), slots=1, more=(replaced,))
+    started(cluster, "a", "b")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+    assert sorted(unit for _, unit in cluster.assigned) == [0, 1, 2, 2, 3, 3]
+
+
+def test_what_a_wrong_worker_did_in_an_earlier_round_is_solved_again() -> None:
+    cluster = Cluster(4, frozenset(), slots=1, more=(e.PlanExtended(4, 8, audited=(4, 5, 6, 7)),))
+    cluster.wrong_nodes = frozenset({"b"})
+    started(cluster, "a", "b", "c")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+    assert cluster.results == {unit: f"right for {unit}" for unit in range(8)}

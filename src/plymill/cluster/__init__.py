@@ -14,7 +14,7 @@ from plymill.cluster.errors import (
 from plymill.cluster.executor import Executor, LocalExecutor
 from plymill.cluster.files import ArrowFiles, Files, MemoryFiles
 from plymill.cluster.job import Job, Stage, StageContext, Worker
-from plymill.cluster.plan import Plan, Unit
+from plymill.cluster.plan import Plan, Round, Unit
 from plymill.cluster.progress import Progress, WorkerFigures
 from plymill.cluster.runs import RunInfo, download, list_runs, load_run
 from plymill.cluster.spec import JobSpec, RunOptions
@@ -35,6 +35,7 @@ __all__ = [
     "Plan",
     "Progress",
     "Receipt",
+    "Round",
     "RunFailedError",
     "RunInfo",
     "RunInterruptedError",

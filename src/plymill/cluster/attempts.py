@@ -3,7 +3,8 @@
 Rules:
 
 * A task that raises has failed once; after three failures it is not tried again.
-* It is tried on a worker where it has not failed yet, if there is one.
+* It is tried on a worker where it has not failed yet, if there is one. A worker that its unit is to
+  avoid counts as one where it has failed.
 * When a process dies, each task that it had is suspected. A task suspected twice is run alone, so
   that the next death of a process is its own failure and nobody else's.
 """
@@ -35,6 +36,17 @@ class Attempts:
     def __len__(self) -> int:
         return len(self._queue)
 
+    def avoid(self, task: Task, worker: str) -> None:
+        """Queue a task that ``worker`` is not to have if there is another."""
+        self._failed_on.setdefault(task, set()).add(worker)
+        self._queue.append(task)
+
+    def forget_from(self, unit: int) -> None:
+        """Units from here on are other ones than before."""
+        self._failures = {task: n for task, n in self._failures.items() if task.unit < unit}
+        self._failed_on = {task: w for task, w in self._failed_on.items() if task.unit < unit}
+        self._suspicions = {task: n for task, n in self._suspicions.items() if task.unit < unit}
+
     def failed(self, task: Task, worker: str) -> int:
         """Record a failure and return how often the task has failed."""
         self._failures[task] = self._failures.get(task, 0) + 1
@@ -55,7 +67,7 @@ class Attempts:
 
     def queue_if_troubled(self, task: Task) -> bool:
         """Queue a task if it has a history; otherwise it is the caller's to put back."""
-        troubled = task in self._failures or self.must_run_alone(task)
+        troubled = task in self._failed_on or self.must_run_alone(task)
         if troubled:
             self._queue.append(task)
         return troubled

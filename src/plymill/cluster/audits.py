@@ -33,6 +33,12 @@ class Audits:
         """How many units wait for an auditor."""
         return len(self._due)
 
+    def replan(self, kept: int, audited: Iterable[int]) -> None:
+        """Units from ``kept`` on are other ones than before; ``audited`` are those of all."""
+        self._audited = frozenset(audited)
+        for unit in [unit for unit in self._opinions if unit >= kept]:
+            self.forget(unit)
+
     def holds(self, unit: int) -> bool:
         """Whether the unit is one of the audited and has a result."""
         return unit in self._opinions

@@ -16,10 +16,10 @@ from plymill.cluster.executor import Executor, Report
 from plymill.cluster.job import Job
 from plymill.cluster.progress import Progress
 from plymill.cluster.recorder import Recorder
-from plymill.cluster.session import Session
+from plymill.cluster.session import Session, audited, done
 from plymill.cluster.spec import RunOptions
 from plymill.cluster.store import AuditRecord, Receipt, RunStore
-from plymill.cluster.tasks import Inventory, prepare, run_stage, seal
+from plymill.cluster.tasks import Inventory, extend, prepare, run_stage, seal
 
 _POLL = 0.5
 
@@ -121,26 +121,48 @@ class Coordinator:
     def _solve(self, inventory: Inventory) -> None:
         session = self._begin(inventory)
         state = session.state
-        done = [e.UnitDone(r.worker, r.unit, r.digest) for r in inventory.receipts]
-        audits = [e.AuditDone(a.worker, a.unit, a.digest) for a in inventory.audits]
-        for instruction in state.restore(done, audits):
+        for instruction in state.restore(done(inventory), audited(inventory)):
             self._obey(instruction)
         self._recorder.report(self._progress, now=True)
         while not state.ended:
+            if state.asked:
+                self._extend()
+                continue
             for report in self._executor.poll(_POLL):
                 self._take(report)
             self._recorder.report(self._progress)
+
+    def _extend(self) -> None:
+        """Let the job say what follows from the results of all units, and go on with that."""
+        session = self._get()
+        inventory = self._executor.call(
+            extend, self._job, self._store, session.plan, session.state.digests, memory=None
+        )
+        event: e.Event = e.PlanComplete()
+        if inventory is not None:
+            before = len(session.plan.units)
+            event = session.go_on(inventory)
+            self._tell_faults(inventory)
+            self._recorder.event(
+                "plan extended", units=len(session.plan.units), before=before, kept=event.kept
+            )
+        for instruction in session.state.handle(event):
+            self._obey(instruction)
+        self._recorder.report(self._progress, now=True)
 
     def _begin(self, inventory: Inventory) -> Session:
         session = Session.begin(inventory, self._clock())
         self._session = session
         self._phase = "solving"
-        for fault in inventory.faults:
-            self._recorder.event("damaged file", message=fault)
+        self._tell_faults(inventory)
         self._recorder.event(
             "plan ready", units=len(session.plan.units), finished_before=len(inventory.receipts)
         )
         return session
+
+    def _tell_faults(self, inventory: Inventory) -> None:
+        for fault in inventory.faults:
+            self._recorder.event("damaged file", message=fault)
 
     def _take(self, report: Report) -> None:
         session = self._get()
@@ -204,6 +226,8 @@ class Coordinator:
             case e.Warn(message):
                 self._message = message
                 self._recorder.event("warning", message=message)
+            case e.Extend():
+                pass  # the loop asks
             case e.Finish():
                 self._recorder.event("all units settled")
             case e.Abort(reason):

@@ -1,6 +1,7 @@
 """What the run state is told (events) and what it asks for (instructions). Plain data."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -84,7 +85,38 @@ class UnitFailed:
     fatal: bool = False
 
 
-Event = NodeJoined | NodeLost | WorkerJoined | WorkerLost | UnitDone | AuditDone | UnitFailed
+@dataclass(frozen=True, slots=True)
+class PlanExtended:
+    """The answer to `Extend`: the first ``kept`` units stand, those after them are new.
+
+    ``audited`` and ``avoid`` are those of the whole plan. ``done`` and ``audits`` tell what is
+    known of the new units from earlier, as after a crash.
+    """
+
+    kept: int
+    count: int
+    audited: tuple[int, ...] = ()
+    avoid: Mapping[int, str] = field(default_factory=dict)
+    done: tuple[UnitDone, ...] = ()
+    audits: tuple[AuditDone, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanComplete:
+    """The other answer to `Extend`: no unit follows."""
+
+
+Event = (
+    NodeJoined
+    | NodeLost
+    | WorkerJoined
+    | WorkerLost
+    | UnitDone
+    | AuditDone
+    | UnitFailed
+    | PlanExtended
+    | PlanComplete
+)
 
 
 # --- instructions ---------------------------------------------------------------------------------
@@ -151,6 +183,14 @@ class Warn:
 
 
 @dataclass(frozen=True, slots=True)
+class Extend:
+    """All units have a trusted result: ask whether others follow from them.
+
+    `PlanExtended` or `PlanComplete` answers.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """Nothing is left to do. ``quarantined`` units have no trusted result."""
 
@@ -165,5 +205,15 @@ class Abort:
 
 
 Instruction = (
-    Spawn | Retire | Assign | Audit | Requeue | Quarantine | Discard | Warn | Finish | Abort
+    Spawn
+    | Retire
+    | Assign
+    | Audit
+    | Requeue
+    | Quarantine
+    | Discard
+    | Warn
+    | Extend
+    | Finish
+    | Abort
 )

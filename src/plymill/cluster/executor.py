@@ -20,8 +20,15 @@ Report = e.Event | e.Warn | Receipt
 class Executor(Protocol):
     """Starts workers, hands them units, and reports what happens."""
 
-    def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
-        """Run a function as a task that needs ``memory`` bytes, wait for it, return its result."""
+    def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
+        """Run a function as a task, wait for it, return its result.
+
+        Args:
+            function: the task.
+            args: for it.
+            memory: bytes that it needs, beside the processor of its own that it gets; None for a
+                small task that has to find room beside workers that idle.
+        """
 
     def spawn(self, node: str) -> None:
         """Begin to start a worker on a node; `WorkerJoined` or `WorkerLost` will follow."""
@@ -58,7 +65,7 @@ class LocalExecutor:
         self._reports: deque[Report] = deque(e.NodeJoined(n, s) for n, s in self._slots.items())
         self._spawned = 0
 
-    def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
         """See `Executor.call`."""
         del memory
         return function(*args)

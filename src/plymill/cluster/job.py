@@ -66,6 +66,14 @@ class Job(Protocol):
     def plan(self, store: RunStore) -> Plan:
         """Write the inputs of all units to the store and return the plan. Same spec, same plan."""
 
+    def extend(self, store: RunStore, plan: Plan) -> Plan | None:
+        """What follows from the results of all units of the plan, each of them in the store.
+
+        Returns:
+            A plan with further units behind those of ``plan`` (see `Plan.extended`), their inputs
+            written; None if nothing is left to do. A function of the spec and the results alone.
+        """
+
     def make_worker(self, store: RunStore, name: str, threads: int) -> Worker:
         """A worker called ``name``, for ``threads`` calls at a time."""
 
@@ -80,5 +88,10 @@ class Job(Protocol):
     def stages(self) -> Sequence[Stage]:
         """The finishing stages, in order."""
 
-    def page(self, manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    def provenance_files(self, store: RunStore, plan: Plan) -> Mapping[str, bytes]:
+        """Files by name that lie beside ``provenance.json``: what may differ between equal runs."""
+
+    def page(
+        self, store: RunStore, manifest: Mapping[str, Any], provenance: Mapping[str, Any]
+    ) -> str:
         """The page that shows the finished run, as HTML that needs nothing else."""

@@ -36,6 +36,9 @@ class Progress(BaseModel):
     Attributes:
         state: planning, solving, finishing, done, failed or interrupted.
         stage: the finishing stage under way.
+        rounds: how often the plan was made, once and then longer.
+        work_total: estimated seconds of one core for all units: items differ in what they cost.
+        work_done: of these, for the finished units.
         rate: items a second over the last minute.
         unit_map: one letter a unit: ``.`` waiting, ``w`` in flight, ``d`` done, ``q`` quarantined.
         history: samples ``(time, items done)``, thinned out, for a chart.
@@ -50,6 +53,7 @@ class Progress(BaseModel):
     started: float
     updated: float
     item: str = "items"
+    rounds: int = 1
     units_total: int = 0
     units_done: int = 0
     units_in_flight: int = 0
@@ -57,11 +61,20 @@ class Progress(BaseModel):
     items_total: int = 0
     items_done: int = 0
     items_resumed: int = 0
+    work_total: float = 0.0
+    work_done: float = 0.0
     rate: float = 0.0
     eta: tuple[float, float] | None = None
     workers: tuple[WorkerFigures, ...] = ()
     unit_map: str = ""
     history: tuple[tuple[float, int], ...] = ()
+
+    @property
+    def share(self) -> float | None:
+        """How much of the work is done, from 0 to 1; None before there is a plan."""
+        if self.work_total > 0:
+            return self.work_done / self.work_total
+        return self.items_done / self.items_total if self.items_total else None
 
 
 @dataclass
@@ -76,14 +89,25 @@ class Meter:
     done: int = 0
     resumed: int = 0
     _samples: list[tuple[float, int]] = field(default_factory=list)
-    _pace: list[float] = field(default_factory=list)
-    _counted: set[int] = field(default_factory=set)
+    _seconds: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def work_done(self) -> float:
+        """Estimated cost of the finished units, in seconds of one core."""
+        return math.fsum(self.plan.units[unit].cost for unit in self._seconds)
 
     def restore(self, receipts: Sequence[Receipt]) -> None:
         """Take over the units of earlier sessions; their pace counts in the estimate."""
         for receipt in receipts:
             self._count(receipt)
-        self.resumed = self.done
+            self.resumed += self.plan.units[receipt.unit].items
+
+    def go_on(self, plan: Plan, kept: int, receipts: Sequence[Receipt]) -> None:
+        """Take up a plan whose first ``kept`` units stand; ``receipts`` are of the others."""
+        for unit in [unit for unit in self._seconds if unit >= kept]:
+            self.discarded(unit)
+        self.plan = plan
+        self.restore(receipts)
 
     def finished(self, receipt: Receipt, now: float) -> None:
         """A unit is finished."""
@@ -94,8 +118,7 @@ class Meter:
 
     def discarded(self, unit: int) -> None:
         """A unit is to be done again, if it was ever finished."""
-        if unit in self._counted:
-            self._counted.remove(unit)
+        if self._seconds.pop(unit, None) is not None:
             self.done -= self.plan.units[unit].items
 
     def rate(self, now: float, started: float) -> float:
@@ -107,21 +130,23 @@ class Meter:
     def eta(self, threads: int) -> tuple[float, float] | None:
         """Seconds left with ``threads`` threads: a range of two standard errors either way.
 
-        Units differ in difficulty, so the range narrows as more are finished. None until two
-        are.
+        What is left is estimated by what the finished units took for each second that they were to
+        cost: items differ in cost, so that their number says little. Units differ from
+        their estimates, so the range narrows as more are finished. None until two are.
         """
-        n = len(self._pace)
-        left = self.plan.items - self.done
-        if n < 2 or not threads:
+        n = len(self._seconds)
+        work = self.work_done
+        if n < 2 or not threads or work <= 0:
             return None
-        mean = sum(self._pace) / n
-        variance = sum((pace - mean) ** 2 for pace in self._pace) / (n - 1)
-        units_left = max(1.0, left * len(self.plan.units) / self.plan.items)
-        margin = 2 * math.sqrt(variance * (1 / n + 1 / units_left))
-        return (
-            left * max(mean - margin, mean / 4) / threads,
-            left * (mean + margin) / threads,
-        )
+        costs = {unit: self.plan.units[unit].cost for unit in self._seconds}
+        pace = math.fsum(self._seconds.values()) / work
+        misses = ((self._seconds[unit] - pace * cost) ** 2 for unit, cost in costs.items())
+        variance = math.fsum(misses) / (n - 1)  # of one unit, in square seconds
+        units_left = len(self.plan.units) - n
+        left = max(0.0, self.plan.cost - work)
+        margin = 2 * math.sqrt(variance * (units_left + n * (left / work) ** 2))
+        low, high = max(pace * left - margin, pace * left / 4), pace * left + margin
+        return low / threads, high / threads
 
     @property
     def history(self) -> tuple[tuple[float, int], ...]:
@@ -129,7 +154,5 @@ class Meter:
         return tuple(self._samples)
 
     def _count(self, receipt: Receipt) -> None:
-        items = self.plan.units[receipt.unit].items
-        self._counted.add(receipt.unit)
-        self.done += items
-        self._pace.append(receipt.seconds / items)
+        self._seconds[receipt.unit] = receipt.seconds
+        self.done += self.plan.units[receipt.unit].items

@@ -75,10 +75,14 @@ class RayExecutor:
 
     # --- tasks ------------------------------------------------------------------------------------
 
-    def call(self, function: Callable[..., Any], *args: Any, memory: int) -> Any:
+    def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
         """See `Executor.call`. Ray repeats the task when its node or its process is lost."""
-        _require_room(function.__name__, memory)
-        task = ray.remote(function).options(num_cpus=1, memory=memory, max_retries=3)
+        if memory is None:
+            needs = {"num_cpus": 0}
+        else:
+            _require_room(function.__name__, memory)
+            needs = {"num_cpus": 1, "memory": memory}
+        task = ray.remote(function).options(**needs, max_retries=3)
         try:
             return ray.get(task.remote(*args))
         except re.RayTaskError as error:

@@ -22,6 +22,20 @@ class _Tally:
     seconds: float = 0.0
 
 
+def done(inventory: Inventory) -> tuple[e.UnitDone, ...]:
+    """The finished units as events."""
+    return tuple(e.UnitDone(r.worker, r.unit, r.digest) for r in inventory.receipts)
+
+
+def audited(inventory: Inventory) -> tuple[e.AuditDone, ...]:
+    """The second opinions as events."""
+    return tuple(e.AuditDone(a.worker, a.unit, a.digest) for a in inventory.audits)
+
+
+def _avoid(plan: Plan) -> dict[int, str]:
+    return {unit.index: unit.avoid for unit in plan.units if unit.avoid}
+
+
 @dataclass(slots=True)
 class Session:
     """What the coordinator knows while units are solved.
@@ -46,7 +60,21 @@ class Session:
         plan = inventory.plan
         meter = Meter(plan)
         meter.restore(inventory.receipts)
-        return cls(plan, RunState(len(plan.units), plan.audited), meter, now)
+        state = RunState(len(plan.units), plan.audited, _avoid(plan))
+        return cls(plan, state, meter, now)
+
+    def go_on(self, inventory: Inventory) -> e.PlanExtended:
+        """Take up the plan that follows; the event is for the state."""
+        plan = self.plan = inventory.plan
+        self.meter.go_on(plan, inventory.kept, inventory.receipts)
+        return e.PlanExtended(
+            kept=inventory.kept,
+            count=len(plan.units),
+            audited=plan.audited,
+            avoid=_avoid(plan),
+            done=done(inventory),
+            audits=audited(inventory),
+        )
 
     def node_joined(self, event: e.NodeJoined) -> None:
         """Remember how many slots a node has."""
@@ -72,6 +100,7 @@ class Session:
         workers = self._workers()
         return {
             "item": self.plan.item,
+            "rounds": len(self.plan.rounds) + 1,
             "units_total": len(self.plan.units),
             "units_done": status.count(UnitStatus.DONE),
             "units_in_flight": status.count(UnitStatus.IN_FLIGHT),
@@ -79,6 +108,8 @@ class Session:
             "items_total": self.plan.items,
             "items_done": self.meter.done,
             "items_resumed": self.meter.resumed,
+            "work_total": self.plan.cost,
+            "work_done": self.meter.work_done,
             "rate": self.meter.rate(now, self.since),
             "eta": self.meter.eta(sum(worker.slots for worker in workers)),
             "workers": workers,

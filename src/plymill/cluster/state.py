@@ -15,18 +15,20 @@ Rules:
 * A node on which workers die again and again without finishing a unit is given up. If no other
   is left, the run is aborted.
 * A worker proved wrong by an audit is retired with its node, and all that it did is done again.
+* A unit that is to avoid a worker is given to another if there is one.
+* Once every unit has a trusted result, the run is asked for more, and ends when nothing follows. It
+  is asked once, until it answers. With a unit in quarantine it ends at once: what would follow from
+  its result is not known.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from plymill.cluster import events as e
 from plymill.cluster.attempts import MAX_FAILURES, Attempts, Task
 from plymill.cluster.audits import Audits
+from plymill.cluster.crew import MAX_STRIKES, Crew
 from plymill.cluster.stretches import Stretches
-
-MAX_STRIKES = 6
 
 
 class UnitStatus(Enum):
@@ -38,37 +40,30 @@ class UnitStatus(Enum):
     QUARANTINED = "q"
 
 
-@dataclass(slots=True)
-class _Node:
-    slots: int
-    strikes: int = 0
-    usable: bool = True
-
-
-@dataclass(slots=True)
-class _Worker:
-    node: str
-    slots: int
-    in_flight: set[Task] = field(default_factory=set)
-
-
 class RunState:
     """Feed it with `restore`, then with `handle`; do what it returns, in that order.
 
     Args:
         count: how many units there are; they are named by their index.
         audited: the units that need a second opinion.
+        avoid: the worker that a unit is not to be given to, if there is another.
     """
 
-    def __init__(self, count: int, audited: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        count: int,
+        audited: Collection[int] = (),
+        avoid: Mapping[int, str] | None = None,
+    ) -> None:
         self._status = [UnitStatus.WAITING] * count
+        self._avoid = dict(avoid or {})
         self._stretches = Stretches(range(count))
         self._attempts = Attempts()
         self._audits = Audits(audited, self._attempts)
         self._solved: dict[int, tuple[str, str]] = {}
-        self._nodes: dict[str, _Node] = {}
-        self._workers: dict[str, _Worker] = {}
+        self._crew = Crew()
         self._quarantined: dict[int, str] = {}
+        self._asked = False
         self._ended = False
 
     # --- what a watcher may ask -------------------------------------------------------------------
@@ -84,6 +79,16 @@ class RunState:
         return dict(self._quarantined)
 
     @property
+    def digests(self) -> Sequence[str]:
+        """The digest of every unit's result, by index; empty for a unit that has none."""
+        return tuple(self._solved.get(unit, ("", ""))[1] for unit in range(len(self._status)))
+
+    @property
+    def asked(self) -> bool:
+        """Whether `Extend` has been given out and not been answered."""
+        return self._asked
+
+    @property
     def ended(self) -> bool:
         """Whether `Finish` or `Abort` has been given out."""
         return self._ended
@@ -91,12 +96,11 @@ class RunState:
     @property
     def workers(self) -> Collection[str]:
         """The workers that there are."""
-        return self._workers.keys()
+        return self._crew.workers
 
     def in_flight(self, worker: str) -> list[int]:
         """The units that ``worker`` has, audits included, ascending."""
-        known = self._workers.get(worker)
-        return sorted(task.unit for task in known.in_flight) if known else []
+        return [task.unit for task in self._crew.in_flight(worker)]
 
     # --- input ------------------------------------------------------------------------------------
 
@@ -104,15 +108,7 @@ class RunState:
         self, done: Iterable[e.UnitDone], audits: Iterable[e.AuditDone] = ()
     ) -> list[e.Instruction]:
         """Take over what an earlier session finished. Call it once, before any event."""
-        for event in done:
-            self._finish_unit(event)
-        self._stretches = Stretches(
-            i for i, status in enumerate(self._status) if status is UnitStatus.WAITING
-        )
-        instructions: list[e.Instruction] = []
-        for audit in audits:
-            instructions += self._judge(audit)
-        return instructions + list(self._settle())
+        return self._take_over(done, audits) + list(self._settle())
 
     def handle(self, event: e.Event) -> list[e.Instruction]:
         """The instructions that follow from one event. Nothing follows once the run has ended."""
@@ -133,29 +129,63 @@ class RunState:
                 instructions = self._audit_done(event)
             case e.UnitFailed():
                 instructions = self._unit_failed(event)
+            case e.PlanExtended():
+                instructions = self._plan_extended(event)
+            case e.PlanComplete():
+                instructions = self._plan_complete()
         return instructions + list(self._settle())
+
+    # --- the plan ---------------------------------------------------------------------------------
+
+    def _take_over(
+        self, done: Iterable[e.UnitDone], audits: Iterable[e.AuditDone]
+    ) -> list[e.Instruction]:
+        """Believe what was finished earlier, and lay out the units that wait."""
+        for event in done:
+            self._finish_unit(event)
+        waiting = [u for u, status in enumerate(self._status) if status is UnitStatus.WAITING]
+        self._stretches = Stretches(u for u in waiting if u not in self._avoid)
+        for unit in waiting:
+            if unit in self._avoid:
+                self._attempts.avoid(Task(unit), self._avoid[unit])
+        instructions: list[e.Instruction] = []
+        for audit in audits:
+            instructions += self._judge(audit)
+        return instructions
+
+    def _plan_extended(self, event: e.PlanExtended) -> list[e.Instruction]:
+        """Nothing waits and nothing is in flight now, so that units can be exchanged."""
+        if not self._asked:
+            return []
+        self._asked = False
+        self._status[event.kept :] = [UnitStatus.WAITING] * (event.count - event.kept)
+        self._solved = {unit: who for unit, who in self._solved.items() if unit < event.kept}
+        self._avoid = dict(event.avoid)
+        self._attempts.forget_from(event.kept)
+        self._audits.replan(event.kept, event.audited)
+        return self._take_over(event.done, event.audits)
+
+    def _plan_complete(self) -> list[e.Instruction]:
+        if not self._asked:
+            return []
+        self._ended = True
+        return [e.Finish(())]
 
     # --- nodes and workers ------------------------------------------------------------------------
 
     def _node_joined(self, event: e.NodeJoined) -> list[e.Instruction]:
-        if event.node in self._nodes:
-            return []
-        self._nodes[event.node] = _Node(event.slots)
-        return [e.Spawn(event.node)]
+        new = self._crew.node_joined(event.node, event.slots)
+        return [e.Spawn(event.node)] if new else []
 
     def _node_lost(self, node: str) -> list[e.Instruction]:
-        self._nodes.pop(node, None)
         instructions: list[e.Instruction] = []
-        for worker in [name for name, w in self._workers.items() if w.node == node]:
+        for worker in self._crew.node_lost(node):
             instructions += self._drop(worker, f"{worker} was lost: {e.LossCause.NODE_LOST}")
         return instructions
 
     def _worker_joined(self, event: e.WorkerJoined) -> list[e.Instruction]:
-        node = self._nodes.get(event.node)
-        if node is None or not node.usable:
-            return [e.Retire(event.worker)]
-        self._workers[event.worker] = _Worker(event.node, node.slots)
-        return []
+        welcome = self._crew.join(event.worker, event.node)
+        return [] if welcome else [e.Retire(event.worker)]
 
     def _worker_lost(self, event: e.WorkerLost) -> list[e.Instruction]:
         if event.cause is e.LossCause.NODE_LOST:
@@ -164,49 +194,44 @@ class RunState:
         instructions = self._blame(event.worker, event.cause, reason)
         return instructions + self._drop(event.worker, reason) + self._strike(event)
 
-    def _blame(self, name: str, cause: e.LossCause, reason: str) -> list[e.Instruction]:
+    def _blame(self, worker: str, cause: e.LossCause, reason: str) -> list[e.Instruction]:
         """Charge the death of a process to the tasks that may have caused it."""
-        worker = self._workers.get(name)
-        if worker is None or cause is e.LossCause.UNREACHABLE:
+        if cause is e.LossCause.UNREACHABLE:
             return []
-        tasks = sorted(worker.in_flight)
+        tasks = self._crew.in_flight(worker)
         if len(tasks) == 1 and self._attempts.must_run_alone(tasks[0]):
-            worker.in_flight.clear()
-            return self._failed_attempt(tasks[0], name, reason)
+            self._crew.land(worker, tasks[0])
+            return self._failed_attempt(tasks[0], worker, reason)
         for task in tasks:
             self._attempts.suspect(task)
         return []
 
     def _strike(self, event: e.WorkerLost) -> list[e.Instruction]:
-        node = self._nodes.get(event.node)
-        if node is None or not node.usable:
+        strikes = self._crew.strike(event.node)
+        if not strikes:
             return []
-        node.strikes += 1
-        if node.strikes < MAX_STRIKES:
+        if strikes < MAX_STRIKES:
             return [e.Spawn(event.node)]
-        node.usable = False
         detail = f" ({event.detail})" if event.detail else ""
         text = (
-            f"Node {event.node} is given up: its worker was lost {node.strikes} times in a row "
+            f"Node {event.node} is given up: its worker was lost {strikes} times in a row "
             f"without finishing a unit, the last time because {event.cause}{detail}."
         )
         return [e.Warn(text), *self._abort_if_nobody_is_left(text)]
 
     def _abort_if_nobody_is_left(self, reason: str) -> list[e.Instruction]:
-        if any(node.usable for node in self._nodes.values()):
+        if self._crew.usable:
             return []
         self._ended = True
         return [e.Abort(f"{reason} No other node is left.")]
 
-    def _drop(self, name: str, reason: str) -> list[e.Instruction]:
+    def _drop(self, worker: str, reason: str) -> list[e.Instruction]:
         """Forget a worker; what it had in flight waits again."""
-        worker = self._workers.pop(name, None)
-        if worker is None:
-            return []
-        for task in sorted(worker.in_flight):
+        tasks = self._crew.remove(worker)
+        for task in tasks:
             self._wait_again(task)
-        self._stretches.release(name)
-        return [e.Requeue(task.unit, reason) for task in sorted(worker.in_flight)]
+        self._stretches.release(worker)
+        return [e.Requeue(task.unit, reason) for task in tasks]
 
     def _wait_again(self, task: Task) -> None:
         if task.audit:
@@ -218,17 +243,9 @@ class RunState:
 
     # --- units ------------------------------------------------------------------------------------
 
-    def _land(self, worker: str, task: Task) -> bool:
-        """Whether the worker really has this task; if so, it has it no more."""
-        known = self._workers.get(worker)
-        if known is None or task not in known.in_flight:
-            return False
-        known.in_flight.remove(task)
-        return True
-
     def _unit_done(self, event: e.UnitDone) -> list[e.Instruction]:
-        if self._land(event.worker, Task(event.unit)):
-            self._reset_strikes(event.worker)
+        if self._crew.land(event.worker, Task(event.unit)):
+            self._crew.forgive(event.worker)
             self._finish_unit(event)
         return []
 
@@ -237,14 +254,9 @@ class RunState:
         self._solved[event.unit] = (event.worker, event.digest)
         self._audits.solved(event.unit, event.worker, event.digest)
 
-    def _reset_strikes(self, worker: str) -> None:
-        node = self._nodes.get(self._workers[worker].node)
-        if node is not None:
-            node.strikes = 0
-
     def _unit_failed(self, event: e.UnitFailed) -> list[e.Instruction]:
         task = Task(event.unit, event.audit)
-        if not self._land(event.worker, task):
+        if not self._crew.land(event.worker, task):
             return []
         if event.fatal:
             self._ended = True
@@ -255,7 +267,7 @@ class RunState:
         if self._attempts.failed(task, worker) < MAX_FAILURES:
             self._wait_again(task)
             return [e.Requeue(task.unit, error)]
-        self._reset_strikes(worker)
+        self._crew.forgive(worker)
         what = "its audit failed" if task.audit else "it failed"
         reason = f"{what} {MAX_FAILURES} times, the last time with: {error}"
         self._status[task.unit] = UnitStatus.QUARANTINED
@@ -265,14 +277,14 @@ class RunState:
     # --- audits -----------------------------------------------------------------------------------
 
     def _audit_done(self, event: e.AuditDone) -> list[e.Instruction]:
-        if not self._land(event.worker, Task(event.unit, audit=True)):
+        if not self._crew.land(event.worker, Task(event.unit, audit=True)):
             return []
-        self._reset_strikes(event.worker)
+        self._crew.forgive(event.worker)
         return self._judge(event)
 
     def _judge(self, event: e.AuditDone) -> list[e.Instruction]:
         wrong = sorted(
-            self._audits.opinion(event.unit, event.worker, event.digest, self._workers.keys())
+            self._audits.opinion(event.unit, event.worker, event.digest, self._crew.workers)
         )
         instructions: list[e.Instruction] = []
         for worker in wrong:  # first of all, so that it stores nothing more
@@ -306,18 +318,16 @@ class RunState:
         del self._solved[unit]
         self._audits.forget(unit)
         if self._status[unit] is UnitStatus.DONE:
-            self._status[unit] = UnitStatus.WAITING
-            self._stretches.give_back(unit)
+            self._wait_again(Task(unit))
 
-    def _retire(self, name: str) -> list[e.Instruction]:
-        worker = self._workers.get(name)
-        if worker is None:
+    def _retire(self, worker: str) -> list[e.Instruction]:
+        if worker not in self._crew.workers:
             return []
-        if worker.node in self._nodes:
-            self._nodes[worker.node].usable = False
+        self._crew.distrust(worker)
         # It may have stored what it has not reported: no later session is to find that.
-        stored = [e.Discard(task.unit) for task in sorted(worker.in_flight) if not task.audit]
-        return [e.Retire(name), *self._drop(name, f"{name} is not trusted any more"), *stored]
+        solving = [task.unit for task in self._crew.in_flight(worker) if not task.audit]
+        dropped = self._drop(worker, f"{worker} is not trusted any more")
+        return [e.Retire(worker), *dropped, *(e.Discard(unit) for unit in solving)]
 
     # --- giving out work --------------------------------------------------------------------------
 
@@ -325,32 +335,37 @@ class RunState:
         """Fill every worker up, in turn, and say when nothing is left."""
         if self._ended:
             return
-        hungry = list(self._workers)
+        hungry = list(self._crew.workers)
         while hungry:
             for name in tuple(hungry):
                 task = self._next_task(name)
                 if task is None:
                     hungry.remove(name)
                     continue
-                self._workers[name].in_flight.add(task)
+                self._crew.give(name, task)
                 if not task.audit:
                     self._status[task.unit] = UnitStatus.IN_FLIGHT
                 yield e.Audit(name, task.unit) if task.audit else e.Assign(name, task.unit)
-        if self._nothing_left():
+        if not self._nothing_left():
+            return
+        if self._quarantined:
             self._ended = True
             yield e.Finish(tuple(sorted(self._quarantined)))
+        elif not self._asked:
+            self._asked = True
+            yield e.Extend()
 
     def _nothing_left(self) -> bool:
         waiting = len(self._stretches) + len(self._attempts) + self._audits.due
-        return not waiting and not any(w.in_flight for w in self._workers.values())
+        return not waiting and self._crew.idle
 
     def _next_task(self, name: str) -> Task | None:
-        in_flight = self._workers[name].in_flight
+        in_flight = self._crew.in_flight(name)
         if len(in_flight) >= self._limit(name) or any(
             map(self._attempts.must_run_alone, in_flight)
         ):
             return None
-        others = self._workers.keys() - {name}
+        others = set(self._crew.workers) - {name}
         alone = not in_flight and not len(self._stretches)
         task = self._attempts.take(name, others, alone=alone)
         if task is not None:
@@ -364,5 +379,5 @@ class RunState:
         return None if unit is None else Task(unit, audit=True)
 
     def _limit(self, name: str) -> int:
-        plenty = len(self._stretches) >= sum(w.slots for w in self._workers.values())
-        return self._workers[name].slots + (1 if plenty else 0)
+        plenty = len(self._stretches) >= self._crew.slots
+        return self._crew.slots_of(name) + (1 if plenty else 0)

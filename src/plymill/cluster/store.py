@@ -11,6 +11,7 @@
       progress.json  events.jsonl     rate, estimate, workers; what happened
       artifacts/                      what the person wanted, manifest.json, SHA256SUMS
       provenance.json  report.html    who computed what, when, how long; the page that shows all
+      provenance/                     the same of each item, if the job tells it
 """
 
 import hashlib
@@ -29,6 +30,8 @@ from plymill.cluster.sealed import read_object, sealed, unsealed
 from plymill.cluster.spec import JobSpec, is_named_after
 
 ARTIFACTS = "artifacts"
+PROVENANCE = "provenance"
+_DETAILS = "details"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,14 +159,28 @@ class RunStore:
             raise CorruptFileError(f"{self._input(unit.name)} is not the input of the plan.")
         return file.arrays
 
-    def write_unit(self, unit: Unit, arrays: unitfile.Arrays, receipt: Receipt) -> None:
-        """Publish the result of a unit with its receipt."""
+    def write_unit(
+        self,
+        unit: Unit,
+        arrays: unitfile.Arrays,
+        receipt: Receipt,
+        *,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Publish the result of a unit with its receipt.
+
+        Args:
+            unit: the unit.
+            arrays: its result.
+            receipt: who solved it, when, how long it took.
+            details: the same of each item, as JSON.
+        """
         data = unitfile.encode(
             run_id=self.run_id,
             unit=unit.name,
             arrays=arrays,
             input_digest=unit.input_digest,
-            provenance=asdict(receipt),
+            provenance=asdict(receipt) | ({_DETAILS: dict(details)} if details else {}),
         )
         self.files.write(self._unit(unit.name), data)
 
@@ -174,17 +191,23 @@ class RunStore:
             FileNotFoundError: it is not finished.
             CorruptFileError: the file is damaged or belongs to something else.
         """
+        arrays, receipt, _ = self.read_unit_and_details(unit)
+        return arrays, receipt
+
+    def read_unit_and_details(self, unit: Unit) -> tuple[dict[str, Any], Receipt, dict[str, Any]]:
+        """The result of a unit, its receipt, and what its worker told besides; as `read_unit`."""
         path = self._unit(unit.name)
         file = self._read_unit_file(path, unit)
         if file.input_digest != unit.input_digest:
             raise CorruptFileError(f"{path} was computed from another input.")
+        details = file.provenance.pop(_DETAILS, {})
         try:
             receipt = Receipt(**file.provenance)
         except TypeError as error:
             raise CorruptFileError(f"{path} has no proper receipt: {error}.") from error
         if receipt.unit != unit.index or receipt.digest != file.digest:
             raise CorruptFileError(f"{path} has the receipt of another result.")
-        return file.arrays, receipt
+        return file.arrays, receipt, details
 
     def finished_units(self) -> set[str]:
         """The names of the units that have a file, whatever is in it."""
@@ -192,10 +215,14 @@ class RunStore:
 
     def discard_unit(self, unit: Unit) -> None:
         """Remove a unit's result, then its audit; before them, what stages have made of them."""
-        for record in self.files.list("stages"):
-            self.files.delete(f"stages/{record}")
+        self.discard_stages()
         self.files.delete(self._unit(unit.name))
         self.files.delete(self._audit(unit.name))
+
+    def discard_stages(self) -> None:
+        """Let all finishing stages be done again: they were made of other results."""
+        for record in self.files.list("stages"):
+            self.files.delete(f"stages/{record}")
 
     def write_audit(self, unit: Unit, record: AuditRecord) -> None:
         """Store the second opinion on a unit."""

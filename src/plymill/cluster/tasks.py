@@ -1,6 +1,6 @@
-"""The two heavy things besides solving: preparing a run and finishing it.
+"""The heavy things besides solving: preparing a run, making its plan longer, finishing it.
 
-Both run as tasks of the executor, not in the coordinator, and both can be killed at any moment and
+They run as tasks of the executor, not in the coordinator, and can be killed at any moment and
 called again.
 """
 
@@ -17,43 +17,87 @@ from typing import Any
 from plymill._version import __version__
 from plymill.cluster.errors import CorruptFileError
 from plymill.cluster.job import Job, Stage, StageContext
-from plymill.cluster.plan import Plan, Unit
-from plymill.cluster.store import ARTIFACTS, AuditRecord, Receipt, RunStore
+from plymill.cluster.plan import Plan, Round, Unit, results_digest
+from plymill.cluster.store import ARTIFACTS, PROVENANCE, AuditRecord, Receipt, RunStore
 
 _READERS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What the store holds when a session starts.
+    """What the store holds when a session starts, or when the plan was made longer.
 
     Attributes:
         plan: the plan of the run.
         receipts: of the units whose result is sound.
         audits: second opinions on those units.
         faults: one sentence for each file that is not sound; it will be made again.
+        kept: how many units the plan shares with the one before; the rest tells of the others.
     """
 
     plan: Plan
     receipts: tuple[Receipt, ...]
     audits: tuple[AuditRecord, ...]
     faults: tuple[str, ...]
+    kept: int = 0
 
 
 def prepare(job: Job, store: RunStore) -> Inventory:
     """Make sure that there is a plan with sound inputs, and see which units are finished."""
     plan = store.read_plan() or _plan(job, store)
-    receipts, faults = _finished(store, plan)
+    receipts, faults = _finished(store, plan.units)
     audits = _audits(store, plan, receipts)
     checked = {audit.unit for audit in audits}
     settled = {r.unit for r in receipts if r.unit not in plan.audited or r.unit in checked}
     damaged = _damaged_inputs(store, [unit for unit in plan.units if unit.index not in settled])
     if damaged:
         plan = _plan(job, store)
-        receipts, more = _finished(store, plan)  # the damaged thing may have been the plan
+        receipts, more = _finished(store, plan.units)  # the damaged thing may have been the plan
         audits = _audits(store, plan, receipts)
         faults = list(dict.fromkeys(faults + damaged + more))
     return Inventory(plan, tuple(receipts), tuple(audits), tuple(faults))
+
+
+def extend(job: Job, store: RunStore, plan: Plan, digests: Sequence[str]) -> Inventory | None:
+    """Let the job say what follows from the results of all units.
+
+    Units that were made from results which have been replaced since, because their worker turned
+    out not to be trusted, are dropped first, with their results. They are dropped before the
+    plan is: whoever is killed in between finds out again.
+
+    Args:
+        job: the job.
+        store: the run's files.
+        plan: its plan; every unit has a result.
+        digests: of these results, by index.
+
+    Returns:
+        The plan that follows, with what the store holds of the units that are new in it; None if
+        nothing follows.
+    """
+    kept = plan.first(plan.standing(digests))
+    for unit in plan.units[len(kept.units) :]:
+        store.discard_unit(unit)
+    longer = job.extend(store, kept)
+    if longer is None and kept == plan:
+        return None
+    following = kept if longer is None else _next_round(kept, longer, digests)
+    store.discard_stages()
+    store.write_plan(following)
+    count = len(kept.units)
+    receipts, faults = _finished(store, following.units[count:])
+    audits = _audits(store, following, receipts)
+    return Inventory(following, tuple(receipts), tuple(audits), tuple(faults), count)
+
+
+def _next_round(plan: Plan, longer: Plan, digests: Sequence[str]) -> Plan:
+    """The longer plan, checked, with a note of the results that it was made from."""
+    count = len(plan.units)
+    if longer.first(count) != plan or len(longer.units) == count:
+        raise ValueError("a longer plan begins with the units of the shorter one")
+    basis = results_digest(digests[:count])
+    rounds = (*plan.rounds, Round(units=count, basis=basis))
+    return Plan.model_validate(longer.model_dump() | {"rounds": rounds})
 
 
 def run_stage(job: Job, store: RunStore, plan: Plan, name: str) -> Mapping[str, Any]:
@@ -100,7 +144,9 @@ def seal(job: Job, store: RunStore, plan: Plan) -> None:
     store.files.write(f"{ARTIFACTS}/SHA256SUMS", "".join(lines).encode())
     provenance = _provenance(store, plan)
     store.write_json("provenance.json", provenance)
-    store.files.write("report.html", job.page(manifest, provenance).encode())
+    for name, data in job.provenance_files(store, plan).items():
+        store.files.write(f"{PROVENANCE}/{name}", data)
+    store.files.write("report.html", job.page(store, manifest, provenance).encode())
 
 
 def published_files(job: Job, store: RunStore) -> dict[str, dict[str, Any]]:
@@ -132,11 +178,11 @@ def _plan(job: Job, store: RunStore) -> Plan:
     return plan
 
 
-def _finished(store: RunStore, plan: Plan) -> tuple[list[Receipt], list[str]]:
+def _finished(store: RunStore, units: Sequence[Unit]) -> tuple[list[Receipt], list[str]]:
     """The receipts of the units with a sound result, and a sentence for each other result."""
     there = store.finished_units()
     with ThreadPoolExecutor(_READERS) as pool:
-        found = list(pool.map(lambda unit: _look(store, unit, there), plan.units))
+        found = list(pool.map(lambda unit: _look(store, unit, there), units))
     receipts = [item for item in found if isinstance(item, Receipt)]
     return receipts, [item for item in found if isinstance(item, str)]
 

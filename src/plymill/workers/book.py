@@ -36,6 +36,11 @@ class BookRun:
         """See `plymill.cluster.Job.plan`."""
         return make_plan(self.spec, store)
 
+    def extend(self, store: RunStore, plan: Plan) -> Plan | None:
+        """See `plymill.cluster.Job.extend`; the first plan holds all positions there are."""
+        del store, plan
+        return None
+
     def make_worker(self, store: RunStore, name: str, threads: int) -> BookWorker:
         """See `plymill.cluster.Job.make_worker`."""
         return BookWorker(self.spec, store, name, threads=threads, table_mb=self._table_mb)
@@ -54,6 +59,14 @@ class BookRun:
         """See `plymill.cluster.Job.stages`."""
         return book_stages(self.spec)
 
-    def page(self, manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    def provenance_files(self, store: RunStore, plan: Plan) -> Mapping[str, bytes]:
+        """See `plymill.cluster.Job.provenance_files`; there are none."""
+        del store, plan
+        return {}
+
+    def page(
+        self, store: RunStore, manifest: Mapping[str, Any], provenance: Mapping[str, Any]
+    ) -> str:
         """See `plymill.cluster.Job.page`."""
+        del store
         return book_page(self.spec, manifest, provenance)
