@@ -25,6 +25,10 @@ class InvalidPositionError(PlymillError, ValueError):
     """An array, key or Huffman key that describes no position of the game."""
 
 
+class GameError(PlymillError, ValueError):
+    """A game that does not exist, or a question that its position does not answer."""
+
+
 class SolverError(PlymillError, ValueError):
     """A setting or position that the solver cannot work with."""
 

@@ -49,17 +49,20 @@ PM_INLINE int pm_popcount(uint64_t x) { return __builtin_popcountll(x); }
 /* The squares on which the next stone of each column lands. */
 PM_INLINE uint64_t pm_playable(uint64_t mask) { return (mask + PM_BOTTOM) & PM_BOARD; }
 
-/* Non-zero if `stones` hold four in a row. */
-PM_INLINE uint64_t pm_four(uint64_t stones)
+/* Non-zero if `stones` hold four in a row on a board with `stride` bits a column. */
+PM_INLINE uint64_t pm_four_of(uint64_t stones, int stride)
 {
     uint64_t pairs = stones & (stones >> 1);
     uint64_t found = pairs & (pairs >> 2);
-    for (int step = PM_STRIDE - 1; step <= PM_STRIDE + 1; step++) {
+    for (int step = stride - 1; step <= stride + 1; step++) {
         pairs = stones & (stones >> step);
         found |= pairs & (pairs >> (2 * step));
     }
     return found;
 }
+
+/* Non-zero if `stones` hold four in a row. */
+PM_INLINE uint64_t pm_four(uint64_t stones) { return pm_four_of(stones, PM_STRIDE); }
 
 /* Squares that complete four in a row for `stones`, vertically only on top of three stones.
  * Occupied squares and guard bits are not masked out. */

@@ -6,7 +6,7 @@ A state is a plain struct of four words whose meaning is the game's own. Moves a
 
 from libc.stdint cimport uint8_t, uint64_t
 
-from plymill.games.random cimport random_stream
+from plymill.games.random cimport Stream, random_stream
 
 
 cdef enum:
@@ -49,6 +49,14 @@ cdef class Game:
     cdef readonly tuple players
     cdef readonly int max_plies
     cdef readonly bint zero_sum
+    cdef readonly bint one_character  # every move is written as one character, matches without spaces
+    cdef readonly tuple arguments  # what the class was called with
+
+
+cdef class State:
+    cdef GameState data
+    cdef readonly Game game
+    cdef readonly int status
 
 
 # The playout that is right for every game.

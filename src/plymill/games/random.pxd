@@ -11,3 +11,7 @@ cdef extern from "random.h" nogil:
     void random_start(random_stream *r, uint64_t seed, uint64_t cell, uint64_t match) noexcept
     uint64_t random_next(random_stream *r) noexcept
     uint32_t random_below(random_stream *r, uint32_t n) noexcept
+
+
+cdef class Stream:
+    cdef random_stream data

@@ -1,0 +1,4 @@
+from plymill.games.game import Game
+
+class BiddingTicTacToe(Game):
+    def __init__(self) -> None: ...
