@@ -1,6 +1,8 @@
 """One position: from moves to keys and back, what it refuses, and how it is drawn."""
 
 import pickle
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from plymill.errors import IllegalMoveError, InvalidPositionError, PlymillError
 from plymill.games import HEIGHT, WIDTH, Position
 from plymill.games.connect4 import HUFFMAN_MAX_PLY
+from plymill.games.layers import layer_below
 
 
 @st.composite
@@ -284,6 +287,64 @@ def test_a_board_on_which_play_went_on_after_the_end_is_refused(
         Position.from_array(board)
     with pytest.raises(InvalidPositionError, match=says):
         Position.from_key(key_of(board))
+
+
+UNREACHABLE = [
+    pytest.param(board_of("X......", "O......"), id="player-2-before-player-1"),
+    pytest.param(board_of("X.X....", "O.O...."), id="nobody-can-begin"),
+    pytest.param(
+        board_of("...X...", "...X...", "...X...", "XO.X...", "OO.O..."), id="a-four-from-nowhere"
+    ),
+    pytest.param(
+        board_of("..X....", "..O....", "..O....", "..O....", ".OXO...", "XXXX..."),
+        id="a-stack-that-none-could-begin",
+    ),
+]
+
+
+@pytest.mark.parametrize("board", UNREACHABLE)
+def test_a_board_that_no_order_of_moves_leads_to_is_refused(board: list[list[int]]) -> None:
+    with pytest.raises(InvalidPositionError, match=r"^no order of moves leads to the board"):
+        Position.from_array(board)
+    assert not Position.from_key(key_of(board)).is_reachable()
+
+
+@given(games())
+def test_what_was_played_can_be_reached(position: Position) -> None:
+    assert position.is_reachable()
+    assert Position.from_key(position.key).is_reachable()
+
+
+@pytest.mark.parametrize("ply", range(9))
+def test_what_can_be_reached_is_what_playing_reaches(ply: int) -> None:
+    """All ways to put so many stones on the board, won games included."""
+    played = layer_below(Position(), ply, decided=True, immediate_wins=True, mirrored=True)
+    found = []
+    for key in all_keys(ply):
+        try:
+            position = Position.from_key(key)
+        except InvalidPositionError:
+            continue
+        if position.is_reachable():
+            found.append(key)
+    assert sorted(found) == played.tolist()
+
+
+def all_keys(ply: int) -> Iterator[int]:
+    """Keys of all boards with so many stones, half of them (rounded down) the mover's."""
+    for heights in all_heights(ply, 7):
+        squares = [1 << 7 * c + r for c, height in enumerate(heights) for r in range(height)]
+        for own in combinations(squares, ply // 2):
+            yield sum(squares) + sum(own)
+
+
+def all_heights(stones: int, columns: int) -> Iterator[tuple[int, ...]]:
+    if not columns:
+        yield from [()] if not stones else []
+        return
+    for height in range(min(6, stones) + 1):
+        for rest in all_heights(stones - height, columns - 1):
+            yield (height, *rest)
 
 
 def key_of(board: list[list[int]]) -> int:
