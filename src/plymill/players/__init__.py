@@ -7,7 +7,8 @@ from plymill.players.errors import (
     PlayerIllegal,
     PlayerRaised,
 )
-from plymill.players.player import NO_VALUE, Choice, Player
+from plymill.players.native import LANES, MatchTask, NativeMatches, play_uct_matches
+from plymill.players.player import Choice, Player
 from plymill.players.spec import (
     FirstLegalSpec,
     PerfectSpec,
@@ -19,9 +20,11 @@ from plymill.players.spec import (
 )
 
 __all__ = [
-    "NO_VALUE",
+    "LANES",
     "Choice",
     "FirstLegalSpec",
+    "MatchTask",
+    "NativeMatches",
     "PerfectSpec",
     "Player",
     "PlayerError",
@@ -34,4 +37,5 @@ __all__ = [
     "RandomSpec",
     "UctSpec",
     "parse_player",
+    "play_uct_matches",
 ]

@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from plymill.games.game import State, Stream
 
-#: The code of "no estimate" in the records of matches.
-NO_VALUE = 65535
-
 
 class Choice(NamedTuple):
     """A move, and what its player makes of it.
@@ -19,11 +16,6 @@ class Choice(NamedTuple):
 
     move: int
     value: float | None = None
-
-    @property
-    def value_code(self) -> int:
-        """The estimate as records of matches hold it: 0 to 10000, or ``NO_VALUE``."""
-        return NO_VALUE if self.value is None else round(10000 * self.value)
 
 
 class Player(Protocol):

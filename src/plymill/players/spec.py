@@ -98,7 +98,7 @@ class RandomSpec(PlayerSpec):
     """All legal moves with equal chance."""
 
     native: ClassVar[bool] = True
-    text: ClassVar[str] = "random"  # type: ignore[misc]
+    text: ClassVar[str] = "random"
 
     def make(self, game: "Game") -> "Player":
         """A player of this game."""
@@ -112,7 +112,7 @@ class FirstLegalSpec(PlayerSpec):
     """Always the legal move with the lowest code."""
 
     native: ClassVar[bool] = True
-    text: ClassVar[str] = "first-legal"  # type: ignore[misc]
+    text: ClassVar[str] = "first-legal"
 
     def make(self, game: "Game") -> "Player":
         """A player of this game."""
@@ -129,15 +129,18 @@ class PerfectSpec(PlayerSpec):
         delay: wins as fast as possible and loses as late as possible; otherwise all moves that
             keep the outcome have equal chance.
         book: path of an opening book that is asked before the solver; empty for none.
+        layout: the book's layout, if it is not plymill's own: ``12ply-dist``, ...
     """
 
     delay: bool = False
     book: str = ""
+    layout: str = ""
 
     @property
     def text(self) -> str:
         """The canonical description."""
-        options = (["delay"] if self.delay else []) + ([f"book={self.book}"] if self.book else [])
+        named = (("book", self.book), ("layout", self.layout))
+        options = ["delay"] * self.delay + [f"{name}={value}" for name, value in named if value]
         return "perfect" + (":" + ",".join(options) if options else "")
 
     def make(self, game: "Game") -> "Player":
@@ -233,12 +236,13 @@ def _perfect(text: str, rest: str) -> PlayerSpec:
     parts = rest.split(",")
     delay = parts[0] == "delay"
     options = _options(text, parts[1:] if delay else parts)
-    if options.keys() - {"book"} or options.get("book") == "":
+    fits = options.keys() in (set(), {"book"}, {"book", "layout"}) and all(options.values())
+    if not fits:
         raise PlayerError(
             f"Player '{text}' cannot be read, expected 'perfect' or 'perfect:delay', each with "
-            "'book=FILE' perhaps"
+            "'book=FILE' or 'book=FILE,layout=LAYOUT' perhaps"
         )
-    return PerfectSpec(delay, options.get("book", ""))
+    return PerfectSpec(delay, **options)
 
 
 def _python(text: str, rest: str) -> PlayerSpec:
