@@ -196,33 +196,35 @@ def _log_ratio(shares: Floats, statistics: tuple[float, float], *, normalized: b
 
 def _most_likely_with_mean(shares: Floats, scores: Floats, mean: float) -> Floats:
     """Of all distributions with that mean the one that makes the observed shares most likely."""
-    return _tilted(shares, np.broadcast_to(scores - mean, shares.shape))
+    slopes = np.broadcast_to(scores - mean, shares.shape)
+    return _tilted(shares, slopes, np.zeros(shares.shape[:-1]))[0]
 
 
 def _most_likely_with_t(shares: Floats, scores: Floats, t: float) -> Floats:
     """Of all distributions with (mean - 1/2) / deviation = t the most likely one, by iteration."""
-    fitted = np.full(shares.shape, 1 / shares.shape[-1])
+    fitted, x = np.full(shares.shape, 1 / shares.shape[-1]), np.zeros(shares.shape[:-1])
     for _ in range(20):
         mean = (fitted * scores).sum(axis=-1, keepdims=True)
         variance = (fitted * (scores - mean) ** 2).sum(axis=-1, keepdims=True)
         deviation = np.sqrt(variance)
         slopes = scores - 0.5 - 0.5 * t * deviation * (1 + (scores - mean) ** 2 / variance)
-        before, fitted = fitted, _tilted(shares, slopes)
+        before = fitted
+        fitted, x = _tilted(shares, slopes, x)
         if np.abs(fitted - before).max(initial=0) < 1e-10:
             break
     return fitted
 
 
-def _tilted(shares: Floats, slopes: Floats) -> Floats:
-    """The shares divided by 1 + x * slopes, with the x that brings their sum to 1.
+def _tilted(shares: Floats, slopes: Floats, start: Floats) -> tuple[Floats, Floats]:
+    """The shares divided by 1 + x * slopes, and the x that brings their sum to 1.
 
     The sum of shares * slopes / (1 + x * slopes) falls from plus to minus infinity between the
-    poles, -1 / max(slopes) and -1 / min(slopes): its zero is found by Newton steps that fall back
-    to halving where they would leave the bracket.
+    poles, -1 / max(slopes) and -1 / min(slopes): its zero is found by Newton steps from ``start``
+    that fall back to halving where they would leave the bracket.
     """
     low = -1 / slopes.max(axis=-1)
     high = -1 / slopes.min(axis=-1)
-    x = np.clip(np.zeros_like(low), low, high)
+    x = np.where((start > low) & (start < high), start, 0.0)
     for _ in range(100):
         parts = slopes / (1 + x[..., np.newaxis] * slopes)
         value = (shares * parts).sum(axis=-1)
@@ -234,5 +236,4 @@ def _tilted(shares: Floats, slopes: Floats) -> Floats:
         x = new
         if done:
             break
-    tilted: Floats = shares / (1 + x[..., np.newaxis] * slopes)
-    return tilted
+    return shares / (1 + x[..., np.newaxis] * slopes), x
