@@ -149,7 +149,8 @@ def _rows(lines: Iterable[str], where: str) -> Iterator["_Row"]:
         for entries in rows:
             yield _Row(entries, f"{where}, line {rows.line_num}")
     except csv.Error as error:
-        raise MatchError(f"{where}, line {rows.line_num}: expected CSV, but {error}.") from None
+        line = rows.reader.line_num
+        raise MatchError(f"{where}, line {line}: expected CSV, but {error}.") from None
     except UnicodeDecodeError as error:
         raise MatchError(f"{where}: expected CSV in UTF-8, but {error.reason}.") from None
 
