@@ -78,7 +78,7 @@ def test_a_toml_file_names_its_kind(tmp_path: Path) -> None:
     path = tmp_path / "job.toml"
     path.write_text('kind = "book"\nopening = "4444"\n')
     assert spec_from_toml(path) == BookJob(opening="4444")
-    with pytest.raises(SpecError, match="kind: expected one of book, got 'cook'"):
+    with pytest.raises(SpecError, match="kind: expected one of book, grid, duel, pool, got 'cook'"):
         spec_from_fields({"kind": "cook"})
 
 

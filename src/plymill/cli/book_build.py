@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, validators
 
-from plymill.cli.options import Layout, Work
+from plymill.cli.options import Layout, TableWork
 
 if TYPE_CHECKING:
     from plymill.workers import BookJob
 
-_HERE = Work()
+_HERE = TableWork()
 
 
 def build(
@@ -69,7 +69,7 @@ def build(
     seed: Annotated[
         int | None, Parameter(help="Chooses the units that are audited, and the sample.")
     ] = None,
-    work: Work = _HERE,
+    work: TableWork = _HERE,
 ) -> int:
     """Solve all undecided positions of a ply, exactly, and make an opening book of them.
 

@@ -11,16 +11,20 @@ from cyclopts import App
 from plymill._version import __version__
 from plymill.cli.book import app as book_app
 from plymill.cli.failures import exit_code_of
+from plymill.cli.match import app as match_app
 from plymill.cli.output import prepare_streams
 from plymill.cli.run import app as run_app
 from plymill.cli.solve import solve
 
-_HELP = "Solve Connect Four openings exactly, on this machine or on a Ray cluster."
+_HELP = (
+    "Solve Connect Four openings exactly, and measure players of games, on this machine or on a "
+    "Ray cluster."
+)
 _EPILOGUE = (
     "Example: plymill book build --opening 444444\n\n"
     "Results go to standard output, progress to standard error. Exit codes: 0, all is well; 1, a "
-    "run could not be completed or a book is not sound; 2, what was asked for is at fault; 130, "
-    "stopped from the keyboard or by SIGTERM."
+    "run could not be completed, a book is not sound, or a match is not the same when played "
+    "again; 2, what was asked for is at fault; 130, stopped from the keyboard or by SIGTERM."
 )
 
 
@@ -36,6 +40,7 @@ def make_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     app.command(book_app)
+    app.command(match_app)
     app.command(run_app)
     app.command(solve, help_epilogue="Example: plymill solve 4453")
     return app

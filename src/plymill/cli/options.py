@@ -55,7 +55,9 @@ Store = Annotated[
     str,
     Parameter(name="--store", help="Where runs are kept: a folder, s3://... or gs://..."),
 ]
-RunId = Annotated[str, Parameter(name="RUN", help="The run, such as book-1f0c2a3b4d5e.")]
+RunId = Annotated[
+    str, Parameter(name="RUN", help="The run, such as book-1f0c2a3b4d5e or grid-1f0c2a3b4d5e.")
+]
 
 DEFAULT_STORE = "./runs"
 
@@ -76,8 +78,15 @@ class Work:
         int | None,
         Parameter(
             validator=validators.Number(gte=1),
-            help="Solving threads on each node; all of its processors if left out.",
+            help="Working threads on each node; all of its processors if left out.",
         ),
     ] = None
-    table_mb: TableMb = None
     json: Json = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class TableWork(Work):
+    """The same of runs that solve positions."""
+
+    table_mb: TableMb = None

@@ -21,7 +21,14 @@ Watcher = Callable[["Progress"], None]
 _LINE_EVERY = 10.0  # seconds between two plain lines
 _BAR_WIDTH = 40
 _WORKERS_SHOWN = 8
+_PLANNING = {"book": "enumerating positions"}
 _STAGES = {
+    "matches": "collecting the matches",
+    "cells": "summing up the cells",
+    "duel": "judging the duel",
+    "pool": "rating the players",
+    "charts": "drawing the charts",
+    "summary": "summing up",
     "merge": "merging the units",
     "derive": "deriving lower plies",
     "pack": "packing the layouts",
@@ -71,7 +78,9 @@ def line(progress: "Progress") -> str:
 def phase(progress: "Progress") -> str:
     """What a run is doing, in words."""
     if progress.state == "planning":
-        return "enumerating positions"
+        return _PLANNING.get(progress.run_id.partition("-")[0], "planning")
+    if progress.state == "solving" and progress.item == "matches":
+        return "playing"
     if progress.state == "finishing":
         return _STAGES.get(progress.stage, progress.stage)
     return progress.state
@@ -83,6 +92,8 @@ def figures(progress: "Progress") -> list[str]:
     if progress.items_resumed:
         done += f" ({progress.items_resumed:,} from earlier)"
     units = f"{progress.units_done:,} of {plural(progress.units_total, 'unit')}"
+    if progress.rounds > 1:
+        units += f" in round {progress.rounds:,}"
     if progress.units_quarantined:
         units += f" ({progress.units_quarantined:,} quarantined)"
     return [
@@ -99,13 +110,12 @@ def display(progress: "Progress") -> RenderableType:
     spent = duration(progress.updated - progress.started)
     head = Text.assemble((progress.run_id, "bold"), f"  {phase(progress)}, {spent}")
     parts: list[RenderableType] = [head]
-    if progress.items_total:
-        bar = ProgressBar(
-            total=progress.items_total, completed=progress.items_done, width=_BAR_WIDTH
-        )
-        share = f" {progress.items_done / progress.items_total:.1%}"
+    if progress.share is not None:
         row = Table.grid()
-        row.add_row(bar, share)
+        row.add_row(
+            ProgressBar(total=1, completed=progress.share, width=_BAR_WIDTH),
+            f" {progress.share:.1%}",
+        )
         parts.append(row)
         items, speed, units, workers, left = figures(progress)
         if progress.state == "solving":

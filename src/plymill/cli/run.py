@@ -1,12 +1,13 @@
 """``plymill run``: the runs of a store."""
 
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from plymill.cli.options import DEFAULT_STORE, Json, RunId, Store, Work
+from plymill.cli.options import DEFAULT_STORE, Json, RunId, Store, TableWork
 
 if TYPE_CHECKING:
     from plymill.cluster import RunInfo
@@ -17,7 +18,7 @@ app = App(
     help_epilogue="Example: plymill run list",
 )
 
-_HERE = Work()
+_HERE = TableWork()
 _SILENT = 60.0  # seconds without news after which a run that is not ended is suspect
 _UNDER_WAY = ("planning", "solving", "finishing")
 _TROUBLE = ("warning", "quarantined", "worker lost", "node lost", "damaged file", "discarded")
@@ -70,7 +71,7 @@ def show(run: RunId, /, *, store: Store = DEFAULT_STORE, json: Json = False) -> 
 
 
 @app.command(help_epilogue="Example: plymill run resume book-1f0c2a3b4d5e")
-def resume(run: RunId, /, *, work: Work = _HERE) -> int:
+def resume(run: RunId, /, *, work: TableWork = _HERE) -> int:
     """Go on with a run where it was interrupted."""
     from plymill.cli.running import carry_out
     from plymill.cli.sources import require_store
@@ -142,19 +143,41 @@ def _state(run: "RunInfo") -> str:
 
 
 def _share(run: "RunInfo") -> str:
-    progress = run.progress
-    if progress is None or not progress.items_total:
-        return "-"
-    return f"{progress.items_done / progress.items_total:.1%}"
+    share = None if run.progress is None else run.progress.share
+    return "-" if share is None else f"{share:.1%}"
 
 
 def _title(run: "RunInfo") -> str:
+    """The job in a line, as far as its spec can be read."""
     spec = run.spec
-    if spec.get("kind") != "book":
-        return str(spec.get("kind", "unknown"))
-    after = f" after {spec['opening']}" if spec.get("opening") else ""
-    kind = "with distances" if spec.get("distances") else "outcomes only"
-    return f"book of the positions with {spec.get('ply')} stones{after}, {kind}"
+    kind = spec.get("kind", "unknown")
+    try:
+        return _TITLES[kind](spec) if kind in _TITLES else str(kind)
+    except (KeyError, TypeError, IndexError):
+        return str(kind)
+
+
+def _book_title(spec: Mapping[str, Any]) -> str:
+    after = f" after {spec['opening']}" if spec["opening"] else ""
+    kind = "with distances" if spec["distances"] else "outcomes only"
+    return f"book of the positions with {spec['ply']} stones{after}, {kind}"
+
+
+def _grid_title(spec: Mapping[str, Any]) -> str:
+    axes = [f"{axis[0]} to {axis[-1]}" for axis in (spec["first"], spec["second"])]
+    until = f", until {spec['until']}" if spec["until"] is not None else ""
+    return (
+        f"grid of {spec['game']}, {axes[0]} against {axes[1]} iterations, "
+        f"{spec['samples']:,} samples{until}"
+    )
+
+
+_TITLES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "book": _book_title,
+    "grid": _grid_title,
+    "duel": lambda spec: f"duel of {spec['game']}, {spec['player_a']} against {spec['player_b']}",
+    "pool": lambda spec: f"pool of {spec['game']}, {len(spec['players'])} players",
+}
 
 
 def _show_figures(run: "RunInfo") -> None:
@@ -168,6 +191,10 @@ def _show_figures(run: "RunInfo") -> None:
             say(f"  {part}")
         if run.progress.message:
             say(f"  {run.progress.message}")
+    summary = (run.manifest or {}).get("stages", {}).get("summary", {})
+    for line in [*summary.get("lines", ()), summary.get("note")]:
+        if line:
+            say(f"  {line}")
     for name, file in (run.manifest or {}).get("files", {}).items():
         say(f"  artifacts/{name}  {size(file['bytes'])}")
 

@@ -1,10 +1,10 @@
-"""What ``book build`` and ``run resume`` share: watching a run, and telling how it ended."""
+"""What all commands that carry out runs share: watching a run, and telling how it ended."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from plymill.cli.failures import FAILED
-from plymill.cli.options import DEFAULT_STORE, Work
+from plymill.cli.options import DEFAULT_STORE, TableWork, Work
 from plymill.cli.output import note, program, say, say_json
 from plymill.cli.sources import shown
 from plymill.cli.words import duration, plural
@@ -25,7 +25,8 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
     from plymill.cli.progress import watching
     from plymill.cluster import RunInterruptedError, RunOptions
 
-    options = RunOptions(threads=work.threads, table_mb=work.table_mb)
+    table_mb = work.table_mb if isinstance(work, TableWork) else None
+    options = RunOptions(threads=work.threads, table_mb=table_mb)
     try:
         with watching() as watcher:
             result = start(options, watcher)
@@ -40,6 +41,7 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
     else:
         _tell(result, artifacts, work.store)
     if result.complete:
+        _warn(result)
         return 0
     units = plural(len(result.quarantined), "unit")
     note(f"plymill: {units} could not be solved, so that run {run_id} is not complete.")
@@ -85,7 +87,8 @@ def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
     progress = result.progress
     spent = duration(progress.updated - progress.started)
     before = f", {progress.items_resumed:,} of them earlier" if progress.items_resumed else ""
-    done = f"{progress.items_done:,} {progress.item} solved{before}"
+    verb = "solved" if progress.item == "positions" else "played"
+    done = f"{progress.items_done:,} {progress.item} {verb}{before}"
     say(f"Run {result.run_id}: {done}, {spent}.")
     for name, reason in result.quarantined.items():
         say(f"  unit {name} is quarantined: {reason}")
@@ -94,6 +97,8 @@ def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
         return
     for ply, report in result.stages.get("validate", {}).items():
         _tell_checks(ply, report)
+    for line in result.stages.get("summary", {}).get("lines", ()):
+        say(f"  {line}")
     say()
     say(f"Artefacts in {shown(result.url)}/artifacts:")
     for path in artifacts:
@@ -101,6 +106,13 @@ def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
     say(f"Charts and tables: {shown(result.url)}/report.html")
     say()
     _tell_question(result, artifacts, store)
+
+
+def _warn(result: "RunResult") -> None:
+    """What a person should know of a run that is complete."""
+    said = result.stages.get("summary", {}).get("note")
+    if said:
+        note(f"plymill: {said}")
 
 
 def _tell_checks(ply: str, report: Mapping[str, Any]) -> None:
@@ -112,11 +124,15 @@ def _tell_checks(ply: str, report: Mapping[str, Any]) -> None:
 def _tell_question(result: "RunResult", artifacts: list[str], store: str) -> None:
     from plymill.cluster import load_run
 
-    books = [path for path in artifacts if path.endswith(".plymill")]
-    if not books:
-        return
     if "://" in store:
         say(f"To fetch them: {program()} run download {result.run_id}{store_flag(store)}")
+        return
+    if any(path.endswith("matches.parquet") for path in artifacts):
+        words = f"match replay {result.run_id} 0:0{store_flag(store)}"
+        say(f"To see a match again: {program()} {words}")
+        return
+    books = [path for path in artifacts if path.endswith(".plymill")]
+    if not books:
         return
     spec = load_run(store, result.run_id).spec
     name = f"-{spec['ply']}ply"

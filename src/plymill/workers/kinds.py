@@ -1,6 +1,6 @@
 """The kinds of job that there are."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,21 @@ from plymill.cluster import Job, JobSpec, RunOptions, SpecError
 from plymill.cluster.spec import read_toml
 from plymill.workers.book import BookRun
 from plymill.workers.book_spec import BookJob
+from plymill.workers.match_run import DuelRun, GridRun, PoolRun
+from plymill.workers.match_spec import DuelJob, GridJob, PoolJob
 
-SPECS: Mapping[str, type[JobSpec]] = {"book": BookJob}
+_JOBS: Mapping[type[JobSpec], Callable[[Any, RunOptions], Job]] = {
+    BookJob: BookRun,
+    GridJob: GridRun,
+    DuelJob: DuelRun,
+    PoolJob: PoolRun,
+}
+SPECS: Mapping[str, type[JobSpec]] = {
+    "book": BookJob,
+    "grid": GridJob,
+    "duel": DuelJob,
+    "pool": PoolJob,
+}
 
 
 def spec_from_fields(fields: Mapping[str, Any], *, where: str = "the job") -> JobSpec:
@@ -36,6 +49,7 @@ def spec_from_toml(path: str | Path) -> JobSpec:
 
 def make_job(spec: JobSpec, options: RunOptions) -> Job:
     """The job that a spec describes."""
-    if isinstance(spec, BookJob):
-        return BookRun(spec, options)
-    raise SpecError(f"There is no job of kind '{spec.kind}'.")
+    job = _JOBS.get(type(spec))
+    if job is None:
+        raise SpecError(f"There is no job of kind '{spec.kind}'.")
+    return job(spec, options)

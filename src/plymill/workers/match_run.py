@@ -1,0 +1,170 @@
+"""The match jobs: tie their specs to plans, rounds, workers and stages."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plymill.cluster import Plan, RunOptions, RunStore, Stage
+from plymill.matches.costs import cell_seconds
+from plymill.matches.grids import Stretch
+from plymill.matches.openings import Openings, random_openings, read_openings
+from plymill.matches.records import Matches
+from plymill.matches.rounds import cell_scores, next_round
+from plymill.workers.match_duel import first_pairs, more_pairs, pair_stretches, standing
+from plymill.workers.match_page import match_page
+from plymill.workers.match_plan import Planner, unpack_openings
+from plymill.workers.match_provenance import provenance_files
+from plymill.workers.match_results import read_attempts
+from plymill.workers.match_spec import DuelJob, GridJob, MatchJob, OpeningJob, PoolJob
+from plymill.workers.match_stages import match_stages
+from plymill.workers.match_worker import MatchWorker, thread_memory
+
+_MB = 2**20
+_PROCESS_MB = 300  # interpreter, libraries, the results of a unit
+_TASK_MB = 1024  # reading and writing all matches, drawing charts
+
+
+class MatchRun(ABC):
+    """What all match jobs do alike; see `plymill.cluster.Job`.
+
+    Whatever the job, a match that failed is tried once more, on another worker if there is one.
+
+    Args:
+        spec: what was asked.
+        options: how to carry it out; neither matters to matches, nor has any effect.
+    """
+
+    def __init__(self, spec: MatchJob, options: RunOptions) -> None:
+        del options
+        self.spec = spec
+
+    @abstractmethod
+    def first(self) -> Sequence[Stretch]:
+        """The matches of the first round."""
+
+    @abstractmethod
+    def following(self, matches: Matches) -> Sequence[Stretch]:
+        """The matches that follow from those so far, which are the last attempts at each."""
+
+    def openings(self) -> Openings:
+        """How the matches begin."""
+        return Openings()
+
+    def plan(self, store: RunStore) -> Plan:
+        """See `plymill.cluster.Job.plan`."""
+        return Planner(self.spec, store, self.openings()).begin(self.first())
+
+    def extend(self, store: RunStore, plan: Plan) -> Plan | None:
+        """See `plymill.cluster.Job.extend`."""
+        attempts = read_attempts(store, plan.units)
+        openings = unpack_openings(store.read_input(plan.units[0]))
+        planner = Planner(self.spec, store, openings)
+        again = attempts.to_retry()
+        if not again:
+            following = self.following(attempts.matches)
+            return planner.go_on(plan, following) if following else None
+        for worker, stretches in again.items():
+            plan = planner.go_on(plan, stretches, avoid=worker)
+        return plan
+
+    def make_worker(self, store: RunStore, name: str, threads: int) -> MatchWorker:
+        """See `plymill.cluster.Job.make_worker`."""
+        del threads
+        return MatchWorker(self.spec, store, name)
+
+    def worker_memory(self, threads: int) -> int:
+        """See `plymill.cluster.Job.worker_memory`."""
+        sides = {side for cell in self.spec.cells for side in self.spec.sides(cell)}
+        return _PROCESS_MB * _MB + threads * thread_memory(list(sides))
+
+    @property
+    def task_memory(self) -> int:
+        """See `plymill.cluster.Job.task_memory`."""
+        return _TASK_MB * _MB
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """See `plymill.cluster.Job.stages`."""
+        return match_stages(self.spec)
+
+    def provenance_files(self, store: RunStore, plan: Plan) -> Mapping[str, bytes]:
+        """See `plymill.cluster.Job.provenance_files`."""
+        return provenance_files(self.spec, store, plan)
+
+    def page(
+        self, store: RunStore, manifest: Mapping[str, Any], provenance: Mapping[str, Any]
+    ) -> str:
+        """See `plymill.cluster.Job.page`."""
+        return match_page(self.spec, store, manifest, provenance)
+
+
+class GridRun(MatchRun):
+    """A grid: the samples of all cells, and more of those whose interval is too wide."""
+
+    spec: GridJob
+
+    def first(self) -> Sequence[Stretch]:
+        """See `MatchRun.first`."""
+        return [Stretch(cell.index, 0, self.spec.samples) for cell in self.spec.cells]
+
+    def following(self, matches: Matches) -> Sequence[Stretch]:
+        """See `MatchRun.following`."""
+        if self.spec.until is None:
+            return []
+        scores = cell_scores(matches, len(self.spec.cells))
+        return next_round(scores, self.spec.until)
+
+
+class _OpeningRun(MatchRun):
+    """A job with openings."""
+
+    spec: OpeningJob
+
+    def openings(self) -> Openings:
+        """See `MatchRun.openings`."""
+        spec = self.spec
+        if spec.openings:
+            return read_openings(spec.rules, spec.openings)
+        if not spec.opening_plies:
+            return Openings()
+        return random_openings(
+            spec.rules,
+            plies=spec.opening_plies,
+            count=spec.opening_count,
+            seed=spec.seed,
+            margin=spec.opening_margin,
+        )
+
+
+class DuelRun(_OpeningRun):
+    """A duel: pairs of matches until the test has decided."""
+
+    spec: DuelJob
+
+    def first(self) -> Sequence[Stretch]:
+        """See `MatchRun.first`."""
+        return pair_stretches(0, first_pairs(self.spec, self._pair_seconds))
+
+    def following(self, matches: Matches) -> Sequence[Stretch]:
+        """See `MatchRun.following`."""
+        stand = standing(self.spec, matches)
+        return pair_stretches(stand.tried, more_pairs(self.spec, stand, self._pair_seconds))
+
+    @property
+    def _pair_seconds(self) -> float:
+        return sum(cell_seconds(self.spec.rules, self.spec.cells).values())
+
+
+class PoolRun(_OpeningRun):
+    """A pool: the samples of all cells."""
+
+    spec: PoolJob
+
+    def first(self) -> Sequence[Stretch]:
+        """See `MatchRun.first`."""
+        return [Stretch(cell.index, 0, self.spec.samples) for cell in self.spec.cells]
+
+    def following(self, matches: Matches) -> Sequence[Stretch]:
+        """See `MatchRun.following`; all there is was played in the first round."""
+        del matches
+        return []
