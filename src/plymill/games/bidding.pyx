@@ -8,10 +8,10 @@ to 8 mark a cell, ``9 + 2 * coins`` is a bid, and one more a bid with the tiebre
 cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
-from plymill.games.bits cimport SELECT_SIZE, fill_select, popcount
+from plymill.games.bits cimport SELECT_SIZE, fill_select, list_bits, popcount
 from plymill.games.game cimport BOTH, FIRST, OVER, SECOND, Game, GameState, State
 from plymill.games.random cimport random_below, random_stream
-from plymill.games.tictactoe cimport BOARD, CELLS, cell_of, cells_of, has_line
+from plymill.games.tictactoe cimport BOARD, CELLS, cell_of, has_line
 
 from plymill.games.tictactoe import cell_gdl, cell_text, draw_marks
 
@@ -53,7 +53,7 @@ cdef inline int _tiebreaker(const GameState *state) noexcept nogil:
 cdef int _moves(const void *board, const GameState *state, int player, uint8_t *moves) noexcept nogil:
     cdef int coins, count = 0
     if state.words[3] != BIDS:
-        return cells_of(BOARD & ~(state.words[0] | state.words[1]), moves)
+        return list_bits(BOARD & ~(state.words[0] | state.words[1]), moves)
     for coins in range(_coins(state, player) + 1):
         moves[count] = <uint8_t>(FIRST_BID + 2 * coins)
         moves[count + 1] = moves[count] + 1

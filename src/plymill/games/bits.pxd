@@ -1,4 +1,4 @@
-"""Finding the k-th of the bits of a word that are set, with no walk along them.
+"""The bits of a word that are set: a list of them, and the k-th of them with no walk along the others.
 
 The tables are 2 KiB and each module that needs one has its own.
 """
@@ -8,9 +8,20 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from *:
     int popcount "__builtin_popcountll" (uint64_t x) noexcept nogil
+    int lowest "__builtin_ctzll" (uint64_t x) noexcept nogil  # of a word that is not 0
 
 cdef enum:
     SELECT_SIZE = 2048
+
+
+cdef inline int list_bits(uint64_t x, uint8_t *numbers) noexcept nogil:
+    """Writes the numbers of the bits that are set, ascending; returns how many."""
+    cdef int count = 0
+    while x:
+        numbers[count] = <uint8_t>lowest(x)
+        x &= x - 1
+        count += 1
+    return count
 
 
 cdef inline void fill_select(uint8_t *table) noexcept nogil:

@@ -10,7 +10,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from plymill.games.bits cimport SELECT_SIZE, byte_counts, fill_select, popcount, select
+from plymill.games.bits cimport SELECT_SIZE, byte_counts, fill_select, list_bits, popcount, select
 from plymill.games.game cimport FIRST, MAX_MOVES, OVER, Game, GameState, State
 from plymill.games.random cimport random_below, random_stream
 
@@ -44,13 +44,7 @@ cdef int _status(const void *board, const GameState *state) noexcept nogil:
 
 
 cdef int _moves(const void *board, const GameState *state, int player, uint8_t *moves) noexcept nogil:
-    cdef uint64_t left = (<const _Board*>board).lines & ~state.words[0]
-    cdef int line = 0, count = 0
-    while left >> line:
-        moves[count] = <uint8_t>line
-        count += (left >> line) & 1
-        line += 1
-    return count
+    return list_bits((<const _Board*>board).lines & ~state.words[0], moves)
 
 
 cdef inline uint64_t _boxes(const _Board *board, uint64_t drawn, int line) noexcept nogil:

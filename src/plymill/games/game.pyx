@@ -64,6 +64,25 @@ cdef uint64_t _perft(const Rules *rules, const GameState *state, int status, int
     return paths
 
 
+cdef void _sum_goals(
+    const Rules *rules, const GameState *state, random_stream *stream, int playouts, bint generic,
+    long long *sums,
+) noexcept nogil:
+    cdef GameState end
+    cdef int goals[2]
+    cdef int _
+    sums[0] = sums[1] = 0
+    for _ in range(playouts):
+        end = state[0]
+        if generic:
+            generic_playout(rules, &end, stream)
+        else:
+            rules.playout(rules.board, &end, stream)
+        rules.goals(rules.board, &end, goals)
+        sums[0] += goals[0]
+        sums[1] += goals[1]
+
+
 cdef class Game:
     """The rules of one game, on a board of one size. Immutable; equal and hashed by its name.
 
@@ -251,6 +270,20 @@ cdef class State:
             self.game.rules.playout(self.game.rules.board, &end.data, &stream.data)
         end.status = self.game.rules.status(self.game.rules.board, &end.data)
         return end
+
+    def mean_goals(self, Stream stream not None, int playouts, *, generic=False):
+        """The mean goals of both players over so many random playouts; arguments as of ``playout``.
+
+        Raises:
+            GameError: fewer than one playout.
+        """
+        if playouts < 1:
+            raise GameError(f"{playouts} playouts have no mean, expected 1 or more")
+        cdef bint all_the_same = generic
+        cdef long long sums[2]
+        with nogil:
+            _sum_goals(&self.game.rules, &self.data, &stream.data, playouts, all_the_same, sums)
+        return (sums[0] / <double>playouts, sums[1] / <double>playouts)
 
     def perft(self, int depth):
         """How many ways there are to play ``depth`` plies from here; a game that is over has none."""

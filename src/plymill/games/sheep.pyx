@@ -17,7 +17,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memset
 
-from plymill.games.bits cimport SELECT_SIZE, byte_counts, fill_select, popcount, select
+from plymill.games.bits cimport SELECT_SIZE, byte_counts, fill_select, list_bits, popcount, select
 from plymill.games.game cimport FIRST, OVER, SECOND, Game, GameState, State
 from plymill.games.random cimport random_below, random_stream
 
@@ -91,13 +91,12 @@ cdef int _status(const void *board, const GameState *state) noexcept nogil:
 
 cdef int _moves(const void *board, const GameState *state, int player, uint8_t *moves) noexcept nogil:
     cdef uint64_t sheep = state.words[0]
-    cdef int wolf = <int>state.words[1], code, count = 0
-    cdef uint64_t codes = _sheep_codes(sheep, wolf)
-    if player == WOLF:
-        codes = _even(_wolf_goals(sheep, wolf))
-    for code in range(64):
-        moves[count] = <uint8_t>(code >> (player == WOLF))
-        count += (codes >> code) & 1
+    cdef int wolf = <int>state.words[1], count, i
+    if player == SHEEP:
+        return list_bits(_sheep_codes(sheep, wolf), moves)
+    count = list_bits(_wolf_goals(sheep, wolf), moves)
+    for i in range(count):
+        moves[i] >>= 1
     return count
 
 

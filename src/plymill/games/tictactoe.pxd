@@ -26,15 +26,6 @@ cdef inline bint has_line(uint64_t marks) noexcept nogil:
     return (rows | columns) != 0 or (marks & 0x111) == 0x111 or (marks & 0x54) == 0x54
 
 
-cdef inline int cells_of(uint64_t cells, uint8_t *moves) noexcept nogil:
-    """Writes the cells in ascending order; returns their number."""
-    cdef int cell, count = 0
-    for cell in range(CELLS):
-        moves[count] = <uint8_t>cell
-        count += (cells >> cell) & 1
-    return count
-
-
 cdef inline int cell_of(const uint8_t *table, uint64_t cells, uint32_t k) noexcept nogil:
     """The k-th of these cells; the table is that of ``bits.pxd``."""
     return 8 if k >= <uint32_t>popcount(cells & 0xFF) else table[8 * <int>(cells & 0xFF) + k]

@@ -8,7 +8,7 @@ cimport cython
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from plymill.games.bits cimport SELECT_SIZE, fill_select, popcount
+from plymill.games.bits cimport SELECT_SIZE, fill_select, list_bits, popcount
 from plymill.games.game cimport FIRST, NO_MOVE, OVER, SECOND, Game, GameState, State
 from plymill.games.random cimport random_below, random_stream
 
@@ -28,7 +28,7 @@ cdef int _status(const void *board, const GameState *state) noexcept nogil:
 
 
 cdef int _moves(const void *board, const GameState *state, int player, uint8_t *moves) noexcept nogil:
-    return cells_of(BOARD & ~(state.words[0] | state.words[1]), moves)
+    return list_bits(BOARD & ~(state.words[0] | state.words[1]), moves)
 
 
 cdef int _play(const void *board, GameState *state, int first, int second) noexcept nogil:

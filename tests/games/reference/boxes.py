@@ -36,6 +36,13 @@ class SlowBoxes(SlowState):
             return []
         return [f"( draw {' '.join(str(n) for n in line)} )" for line in self.undrawn()]
 
+    def key(self) -> tuple[object, ...]:
+        return (self.lines, self.counts(), self.control)
+
+    def counts(self) -> tuple[int, int]:
+        first = sum(owner == 0 for _, owner in self.owners)
+        return (first, len(self.owners) - first)
+
     def after(self, moves: Moves) -> "SlowBoxes":
         move = moves[self.control]
         assert move is not None
@@ -51,6 +58,6 @@ class SlowBoxes(SlowState):
         return not self.undrawn()
 
     def goals(self) -> tuple[int, int]:
-        counts = [sum(owner == player for _, owner in self.owners) for player in (0, 1)]
-        first_wins = counts[0] > counts[1]  # equally many are the second player's
+        mine, others = self.counts()
+        first_wins = mine > others  # equally many are the second player's
         return (100, 0) if first_wins != self.misere else (0, 100)

@@ -31,6 +31,9 @@ class SlowDrop(SlowState):
         columns[x].append(self.control)
         return SlowDrop(self.height, self.misere, columns, 1 - self.control)
 
+    def key(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(column) for column in self.columns)
+
     def stones(self) -> dict[tuple[int, int], int]:
         return {(x, y): s for x, column in enumerate(self.columns) for y, s in enumerate(column)}
 

@@ -173,6 +173,9 @@ class SheetState(SlowState):
         moves = [m for *_, m in self.question.ask(("legal", self.sheet.roles[player], None))]
         return [f"( {' '.join(move)} )" for move in moves if move != "noop"]
 
+    def key(self) -> str:
+        return str(self.facts)
+
     def after(self, moves: Moves) -> "SheetState":
         done = [parse(move)[0] if move else "noop" for move in moves]
         does = [("does", role, move) for role, move in zip(self.sheet.roles, done, strict=True)]

@@ -33,6 +33,9 @@ class SlowSheep(SlowState):
             return []
         return [f"( move c{x} c{y} c{u} c{v} )" for (x, y), (u, v) in self.moveable(player)]
 
+    def key(self) -> tuple[object, ...]:
+        return (frozenset(self.pieces.items()), self.control)
+
     def after(self, moves: Moves) -> "SlowSheep":
         move = moves[self.control]
         assert move is not None

@@ -5,7 +5,7 @@ moves as the sheets write them, no codes and no bits.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import product
 
 Moves = tuple[str | None, str | None]
@@ -29,6 +29,10 @@ class SlowState(ABC):
     def goals(self) -> tuple[int, int]:
         """At the end of the game."""
 
+    @abstractmethod
+    def key(self) -> Hashable:
+        """The same for equal positions, and for no others."""
+
     def joint_moves(self) -> Iterator[Moves]:
         """All that can be played at once; nothing when the game is over."""
         if not self.over():
@@ -37,8 +41,16 @@ class SlowState(ABC):
     def _choices(self, player: int) -> list[str | None]:
         return [*self.legal(player)] or [None]
 
-    def perft(self, depth: int) -> int:
-        """How many ways there are to play ``depth`` plies from here."""
-        if depth == 0:
-            return 1
-        return sum(self.after(moves).perft(depth - 1) for moves in self.joint_moves())
+
+def layers(start: SlowState) -> Iterator[list[tuple[SlowState, int]]]:
+    """The positions after 0, 1, 2, ... plies, each with the number of ways to play to it."""
+    layer = {start.key(): (start, 1)}
+    while layer:
+        yield list(layer.values())
+        following: dict[Hashable, tuple[SlowState, int]] = {}
+        for state, ways in layer.values():
+            for moves in state.joint_moves():
+                after = state.after(moves)
+                known = following.get(after.key(), (after, 0))
+                following[after.key()] = (known[0], known[1] + ways)
+        layer = following

@@ -59,6 +59,9 @@ class SlowTicTacToe(SlowMarks):
     def legal(self, player: int) -> list[str]:
         return self.mark_moves() if player == self.control else []
 
+    def key(self) -> tuple[int | None, ...]:
+        return tuple(self.cells.values())
+
     def after(self, moves: Moves) -> "SlowTicTacToe":
         return SlowTicTacToe(self.marked(self.control, moves[self.control]), 1 - self.control)
 
@@ -78,6 +81,9 @@ class SlowBidding(SlowMarks):
             return self.mark_moves() if player == self.control else []
         kinds = ["no_tiebreaker"] + (["with_tiebreaker"] if player == self.tiebreaker else [])
         return [f"( bid {b} {kind} )" for b in range(self.coins[player] + 1) for kind in kinds]
+
+    def key(self) -> tuple[object, ...]:
+        return (*self.cells.values(), self.coins, self.tiebreaker, self.control)
 
     def after(self, moves: Moves) -> "SlowBidding":
         if self.control is not None:

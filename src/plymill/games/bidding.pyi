@@ -1,4 +1,0 @@
-from plymill.games.game import Game
-
-class BiddingTicTacToe(Game):
-    def __init__(self) -> None: ...

@@ -1,4 +1,0 @@
-from plymill.games.game import Game
-
-class SheepAndWolf(Game):
-    def __init__(self) -> None: ...
