@@ -128,7 +128,7 @@ class GridComparison:
         per_cell = self.chi_squared_per_cell
         return (
             f"The grid {self.agreement.value}: chi-squared {per_cell:.2f} per cell over "
-            f"{self.informative} cells (p = {self.p:.2g}), {cells}, mean difference "
+            f"{self.informative} cells (p = {self.p:.2g}), {cells}; mean difference "
             f"{100 * self.bias:+.2f} goals (z = {self.bias_z:+.1f})."
         )
 

@@ -31,8 +31,8 @@ class EqualStrength:
     Attributes:
         first: iterations of the first player.
         second: iterations with which the second player is even; None if that is outside the grid.
-        low: lower end of the interval; None if it is below the grid.
-        high: upper end of the interval; None if it is above the grid.
+        low: lower end of the interval, within the grid; None if it goes on below it.
+        high: upper end of the interval, within the grid; None if it goes on above it.
         side: which player is the better one wherever the grid reaches, if it leaves the grid:
             ``first`` (the second player would need more than the most), ``second``, or None.
     """
@@ -84,8 +84,8 @@ def _row(
     return EqualStrength(
         first,
         _iterations(middle),
-        _iterations(low),
-        _iterations(high),
+        _iterations(min(low, axis[-1])),
+        _iterations(max(high, axis[0])),
         {math.inf: "first", -math.inf: "second"}.get(float(middle)),
     )
 

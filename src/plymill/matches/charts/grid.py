@@ -1,6 +1,8 @@
 """The UCT chart: who wins, by the iterations of both players."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from plymill.matches.aggregates import CellResult
@@ -8,7 +10,9 @@ from plymill.matches.charts.theme import (
     EMPTY,
     INK,
     Chart,
+    Subject,
     altair,
+    cell_tooltip,
     count_text,
     dressed,
     goals_colour,
@@ -17,17 +21,17 @@ from plymill.matches.charts.theme import (
     values,
 )
 
-#: Pixels of a cell, and of one in a chart of many.
+#: Pixels of a cell.
 CELL = 38
-SMALL_CELL = 13
 #: First moves that are shown beside the chart.
 _MOST_MOVES = 24
+_DIGITS = re.compile(r"(\d+)")
 
 #: By cell, how often each first move was played, as text.
 MovesByCell = Mapping[int, Mapping[str, int]]
 
 
-def grid_rows(results: Sequence[CellResult]) -> list[dict[str, Any]]:
+def grid_rows(results: Iterable[CellResult]) -> list[dict[str, Any]]:
     """The cells of a grid as data; cells without a match are left out."""
     return [
         {
@@ -45,11 +49,12 @@ def grid_rows(results: Sequence[CellResult]) -> list[dict[str, Any]]:
     ]
 
 
-def axis_counts(results: Sequence[CellResult]) -> tuple[list[int], list[int]]:
+def axis_counts(results: Iterable[CellResult]) -> tuple[list[int], list[int]]:
     """The numbers of iterations of both players, ascending."""
+    found = list(results)
     return (
-        sorted({r.first_iterations for r in results if r.first_iterations}),
-        sorted({r.second_iterations for r in results if r.second_iterations}),
+        sorted({r.first_iterations for r in found if r.first_iterations}),
+        sorted({r.second_iterations for r in found if r.second_iterations}),
     )
 
 
@@ -57,7 +62,7 @@ def grid_chart(
     results: Sequence[CellResult],
     *,
     game: str,
-    sides: tuple[str, str] = ("first player", "second player"),
+    sides: tuple[str, str] | None = None,
     moves: MovesByCell | None = None,
     note: str = "",
 ) -> Chart:
@@ -66,92 +71,113 @@ def grid_chart(
     Args:
         results: the cells.
         game: what is played, for the title.
-        sides: what the first and the second player are called.
+        sides: names of the first and the second player, if they have any.
         moves: how often each first move was played, by cell.
-        note: a line below the title.
+        note: a further line below the title.
     """
-    rows, columns = axis_counts(results)
-    grid = _cells(results, rows, columns, sides)
-    parts = grid if not moves else altair().hconcat(grid, _moves(moves, sides, rows), spacing=36)
-    few, many = _range(r.matches for r in results)
-    sizes = f"{few:,} matches a cell" if few == many else f"{few:,} to {many:,} matches a cell"
-    explanation = "Click on a cell for its first moves." if moves else ""
+    alt = altair()
+    subject = Subject(game, sides)
+    axes = axis_counts(results)
+    chart = _cells(results, axes, subject, clickable=bool(moves))
+    if moves:
+        parts = (chart, _moves(moves, results, subject))
+        chart = alt.hconcat(*parts, spacing=30).resolve_scale(color="independent")
     return dressed(
-        parts.properties(
+        chart.properties(
             title=heading(
-                f"{game}: mean goal of the {sides[0]} by iterations of UCT a move",
-                note or f"Blue: the {sides[0]} wins. Red: the {sides[1]} wins. {sizes}.",
-                explanation,
+                f"{subject.game}: mean goal of the {subject.first}",
+                f"Blue: the first player wins. Red: the second player wins. {_sizes(results)}.",
+                note,
+                "Click on a cell to see its first moves, twice to see all." if moves else "",
             )
         )
     )
 
 
+def _sizes(results: Sequence[CellResult]) -> str:
+    sizes = [r.matches for r in results if r.matches]
+    few, many = min(sizes, default=0), max(sizes, default=0)
+    return f"{few:,} matches a cell" if few == many else f"{few:,} to {many:,} matches a cell"
+
+
 def _cells(
     results: Sequence[CellResult],
-    rows: Sequence[int],
-    columns: Sequence[int],
-    sides: tuple[str, str],
+    axes: tuple[Sequence[int], Sequence[int]],
+    subject: Subject,
+    *,
+    clickable: bool,
 ) -> Chart:
     alt = altair()
-    data = values(grid_rows(results))
-    clicked = alt.selection_point(name="cell_click", fields=["cell"], on="click", clear="dblclick")
-    base = alt.Chart(data, name="grid").encode(
-        x=iterations_axis("x", "second", columns, f"iterations of the {sides[1]}"),
-        y=iterations_axis("y", "first", rows, f"iterations of the {sides[0]}"),
-        tooltip=[
-            alt.Tooltip("first:N", title=f"iterations of the {sides[0]}"),
-            alt.Tooltip("second:N", title=f"iterations of the {sides[1]}"),
-            alt.Tooltip("mean:Q", title="mean goal", format=".1f"),
-            alt.Tooltip("interval:N", title="95% interval (Wilson)"),
-            alt.Tooltip("record:N", title="wins / draws / losses"),
-            alt.Tooltip("matches:Q", title="matches", format=","),
-            alt.Tooltip("plies:Q", title="mean plies", format=".1f"),
-        ],
+    rows, columns = axes
+    base = alt.Chart(values(grid_rows(results))).encode(
+        x=iterations_axis("x", "second", columns, f"iterations a move, {subject.second}"),
+        y=iterations_axis("y", "first", rows, f"iterations a move, {subject.first}"),
+        tooltip=[*cell_tooltip(subject), alt.Tooltip("plies:Q", title="mean plies", format=".1f")],
     )
-    shade = base.mark_rect(cursor="pointer").encode(
-        color=goals_colour("mean goal"),
-        stroke=alt.condition(clicked, alt.value(INK), alt.value(None), empty=False),
-        strokeWidth=alt.value(2),
-    )
-    number = base.mark_text(fontSize=11).encode(
+    layers = [base.mark_rect().encode(color=goals_colour())]
+    if clickable:
+        click = alt.selection_point(
+            name="cell", fields=["first", "second"], on="click", clear="dblclick"
+        )
+        layers = [
+            base.mark_rect(cursor="pointer")
+            .encode(
+                color=goals_colour(),
+                stroke=alt.condition(click, alt.value(INK), alt.value(None), empty=False),
+                strokeWidth=alt.value(2.5),
+            )
+            .properties(name="cells")
+            .add_params(click)
+        ]
+    # Numbers let the mouse through to the cell below.
+    number = base.mark_text(fontSize=11, cursor="pointer" if clickable else "default").encode(
         text=alt.Text("mean:Q", format=".0f"),
-        color=alt.condition(
-            "datum.mean < 20 || datum.mean > 80", alt.value("white"), alt.value(INK)
-        ),
+        color=alt.condition("abs(datum.mean - 50) > 30", alt.value("white"), alt.value(INK)),
     )
-    return alt.layer(shade.add_params(clicked), number).properties(
+    return alt.layer(*layers, number).properties(
         width=CELL * len(columns), height=CELL * len(rows), view={"fill": EMPTY}
     )
 
 
-def _moves(moves: MovesByCell, sides: tuple[str, str], rows: Sequence[int]) -> Chart:
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Orders texts by the numbers in them as numbers: 9 before 10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _DIGITS.split(text)]
+
+
+def _moves(moves: MovesByCell, results: Sequence[CellResult], subject: Subject) -> Chart:
     """Bars of the first moves, of the cell that was clicked or of all."""
     alt = altair()
-    totals: dict[str, int] = {}
+    totals: Counter[str] = Counter()
     for counts in moves.values():
-        for move, count in counts.items():
-            totals[move] = totals.get(move, 0) + count
-    order = list(totals)
+        totals.update(counts)
+    order = sorted(totals, key=_natural)
     if len(order) > _MOST_MOVES:
         order = sorted(order, key=lambda move: -totals[move])[:_MOST_MOVES]
     data = values(
-        {"cell": cell, "move": move, "count": count}
-        for cell, counts in moves.items()
-        for move, count in counts.items()
-        if move in order
+        {
+            "first": row["first"],
+            "second": row["second"],
+            "move": move if move in order else "",  # rare ones count, but are not shown
+            "count": count,
+        }
+        for row in grid_rows(results)
+        for move, count in moves.get(row["cell"], {}).items()
+        if count
     )
-    bars = (
-        alt.Chart(data, name="moves")
-        .transform_filter({"param": "cell_click"})
+    base = (
+        alt.Chart(data)
+        .transform_filter({"param": "cell"})
         .transform_aggregate(count="sum(count)", groupby=["move"])
         .transform_joinaggregate(total="sum(count)")
         .transform_calculate(share="datum.count / datum.total")
+        .transform_filter("datum.move != ''")
         .encode(
-            y=alt.Y("move:N", sort=order, scale=alt.Scale(domain=order)).axis(
-                title=f"first move of the {sides[0]}", domain=False, ticks=False
+            y=alt.Y("move:N", sort=order, scale=alt.Scale(domain=order, paddingInner=0.15)).axis(
+                title=f"first move of the {subject.first}", domain=False, ticks=False
             ),
-            x=alt.X("share:Q").axis(title="share of matches", format="%", tickCount=4),
+            x=alt.X("share:Q", scale=alt.Scale(domainMin=0)).axis(
+                title="share of matches", format="%", tickCount=4, grid=True, gridColor="#e8e8e8"
+            ),
             tooltip=[
                 alt.Tooltip("move:N", title="first move"),
                 alt.Tooltip("share:Q", title="share", format=".1%"),
@@ -159,15 +185,14 @@ def _moves(moves: MovesByCell, sides: tuple[str, str], rows: Sequence[int]) -> C
             ],
         )
     )
-    height = max(120, min(CELL * len(rows), 26 * len(order)))
-    return alt.layer(
-        bars.mark_bar(color="#4a6a8a"),
-        bars.mark_text(align="left", dx=3, fontSize=10).encode(
-            text=alt.Text("share:Q", format=".0%")
-        ),
-    ).properties(width=170, height=height)
-
-
-def _range(numbers: Any) -> tuple[int, int]:
-    found = list(numbers)
-    return min(found, default=0), max(found, default=0)
+    bars = base.mark_bar(color="#5b7c99")
+    label = base.mark_text(align="left", dx=4, fontSize=10, color=INK).encode(
+        text=alt.Text("share:Q", format=".0%")
+    )
+    shown = "cell.first ? cell.first[0] + ' against ' + cell.second[0] : 'all cells'"
+    height = max(120, min(CELL * len(axis_counts(results)[0]), 26 * len(order)))
+    return alt.layer(bars, label).properties(
+        width=170,
+        height=height,
+        title=alt.TitleParams(text=alt.ExprRef(shown), fontSize=12, offset=6, anchor="start"),
+    )

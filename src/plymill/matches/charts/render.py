@@ -80,6 +80,8 @@ def page(title: str, figures: Sequence[Figure], *, text: str = "") -> str:
     )
     # Its stub wants text, but without any it gives what makes `vegaEmbed` known to the page.
     library = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]
+    # Text in the library that would end the script for the browser; in a string both are the same.
+    library = library.replace("</script", "<\\/script")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'

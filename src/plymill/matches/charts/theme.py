@@ -5,6 +5,7 @@ purple and green, whose ends differ in hue and whose middle is the lightest.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 #: A chart or a part of one; altair is loaded when the first is made.
@@ -13,13 +14,38 @@ Chart = Any
 FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
 INK = "#222222"
 FAINT = "#777777"
-EMPTY = "#f3f3f3"
+EMPTY = "#f1f1f1"
+LINE = "#2166ac"
 
 #: From the second player's win over even to the first player's.
 GOALS_SCHEME = "redblue"
 #: From less to more than the other grid.
 DIFFERENCE_SCHEME = "purplegreen"
-SHARE_SCHEME = "blues"
+#: From none to the most: ColorBrewer's blues, which vega cuts off at the light end.
+SHARE_COLOURS = ["#f7fbff", "#deebf7", "#9ecae1", "#4292c6", "#2171b5", "#08306b"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a chart is about, in the words of its title and axes.
+
+    Attributes:
+        game: what is played.
+        sides: names of the first and the second player, if they have any.
+    """
+
+    game: str
+    sides: tuple[str, str] | None = None
+
+    @property
+    def first(self) -> str:
+        """The first player: ``first player (red)``."""
+        return "first player" + (f" ({self.sides[0]})" if self.sides else "")
+
+    @property
+    def second(self) -> str:
+        """The second player."""
+        return "second player" + (f" ({self.sides[1]})" if self.sides else "")
 
 
 def altair() -> Any:
@@ -40,15 +66,22 @@ def count_text(count: int) -> str:
 
 
 def iterations_axis(
-    channel: str, field: str, counts: Sequence[int], title: str, **axis: Any
+    channel: str,
+    field: str,
+    counts: Sequence[int],
+    title: str,
+    *,
+    bands: bool = True,
+    **axis: Any,
 ) -> Any:
-    """A logarithmic axis of iterations, one band for each number.
+    """A logarithmic axis of iterations, with a step for each number.
 
     Args:
         channel: ``x`` or ``y``.
         field: where the data have the text of the number.
         counts: all numbers that the axis shows, ascending.
-        title: what the axis is of.
+        title: what the axis is of; empty for no title.
+        bands: whether the marks fill their steps, but for a thin gap.
         axis: further settings of the axis.
     """
     alt = altair()
@@ -57,22 +90,37 @@ def iterations_axis(
         order.reverse()  # more is higher
     make = alt.X if channel == "x" else alt.Y
     angle = {"labelAngle": -45} if channel == "x" else {}
-    return make(f"{field}:O", sort=order, scale=alt.Scale(domain=order, paddingInner=0.02)).axis(
-        title=title, domain=False, ticks=False, labelPadding=4, **(angle | axis)
+    gap = {"paddingInner": 0.02} if bands else {}
+    return make(f"{field}:O", sort=order, scale=alt.Scale(domain=order, **gap)).axis(
+        title=title or None, domain=False, ticks=False, labelPadding=6, **(angle | axis)
     )
 
 
-def goals_colour(title: str, **legend: Any) -> Any:
+def cell_tooltip(subject: Subject) -> list[Any]:
+    """What is told of a cell when the mouse is over it."""
+    alt = altair()
+    return [
+        alt.Tooltip("first:N", title=f"iterations, {subject.first}"),
+        alt.Tooltip("second:N", title=f"iterations, {subject.second}"),
+        alt.Tooltip("mean:Q", title="mean goal", format=".1f"),
+        alt.Tooltip("interval:N", title="95% interval (Wilson)"),
+        alt.Tooltip("record:N", title="wins / draws / losses"),
+        alt.Tooltip("matches:Q", title="matches", format=","),
+    ]
+
+
+def goals_colour(length: int = 200) -> Any:
     """The colour of a mean goal of the first player: red for 0, white for 50, blue for 100."""
     alt = altair()
     return alt.Color(
         "mean:Q",
-        scale=alt.Scale(domain=[0, 50, 100], scheme=GOALS_SCHEME, domainMid=None),
+        scale=alt.Scale(domain=[0, 100], scheme=GOALS_SCHEME),
         legend=alt.Legend(
-            title=title,
-            gradientLength=legend.pop("length", 200),
+            title="mean goal",
+            gradientLength=length,
             values=[0, 25, 50, 75, 100],
-            **legend,
+            labelExpr="datum.value + (datum.value == 100 ? ' first wins' : "
+            "datum.value == 50 ? ' even' : datum.value == 0 ? ' second wins' : '')",
         ),
     )
 
@@ -97,7 +145,13 @@ def dressed(chart: Chart) -> Chart:
             titleColor=INK,
         )
         .configure_legend(
-            labelFontSize=11, titleFontSize=11, titleFontWeight="normal", titleLimit=240
+            labelFontSize=11,
+            titleFontSize=12,
+            titleFontWeight="normal",
+            titlePadding=8,
+            titleLimit=260,
+            labelColor=INK,
+            titleColor=INK,
         )
         .configure_title(
             anchor="start",
@@ -109,5 +163,4 @@ def dressed(chart: Chart) -> Chart:
             offset=14,
             color=INK,
         )
-        .configure_header(labelFontSize=12, titleFontSize=12)
     )
