@@ -7,6 +7,7 @@ that it works without a network; its policy forbids the browser to load anything
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 
 from plymill.matches.charts.theme import Chart
@@ -58,6 +59,17 @@ def png(chart: Chart, scale: float = SCALE) -> bytes:
     return bytes(vl_convert.vegalite_to_png(specification(chart), scale=scale))
 
 
+@cache
+def library() -> str:
+    """The JavaScript that draws charts: it makes ``vegaEmbed`` known to a page."""
+    import vl_convert
+
+    # Its stub wants text, but without any it gives all of the three libraries.
+    text = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]
+    # Text in it that would end the script for a browser; in a string both are the same.
+    return text.replace("</script", "<\\/script")
+
+
 def page(title: str, figures: Sequence[Figure], *, text: str = "") -> str:
     """An interactive page of charts that needs nothing else.
 
@@ -66,8 +78,6 @@ def page(title: str, figures: Sequence[Figure], *, text: str = "") -> str:
         figures: the charts, one below the other.
         text: a paragraph below the heading.
     """
-    import vl_convert
-
     body = [f"<h1>{escape(title)}</h1>"] + ([f"<p>{escape(text)}</p>"] if text else [])
     for place, figure in enumerate(figures):
         body.append(
@@ -78,10 +88,6 @@ def page(title: str, figures: Sequence[Figure], *, text: str = "") -> str:
         f"draw('chart{place}',{_in_script(specification(figure.chart))});"
         for place, figure in enumerate(figures)
     )
-    # Its stub wants text, but without any it gives what makes `vegaEmbed` known to the page.
-    library = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]
-    # Text in the library that would end the script for the browser; in a string both are the same.
-    library = library.replace("</script", "<\\/script")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
@@ -89,7 +95,7 @@ def page(title: str, figures: Sequence[Figure], *, text: str = "") -> str:
         f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
         f"<body>{''.join(body)}"
         "<noscript><p>These charts need JavaScript, which is part of this page.</p></noscript>"
-        f"<script>{library}</script>"
+        f"<script>{library()}</script>"
         f"<script>{_DRAW}{calls}</script></body></html>\n"
     )
 
