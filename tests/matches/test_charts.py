@@ -149,7 +149,9 @@ def test_a_click_chooses_the_cell_whose_first_moves_are_shown(grid: Grid) -> Non
     assert param["select"]["fields"] == ["first", "second"]
     bars = spec["hconcat"][1]
     assert bars["layer"][0]["transform"][0] == {"filter": {"param": "cell"}}
-    assert sum(row["count"] for row in bars["data"]["values"]) == sum(result.matches for result in grid[0])
+    assert sum(row["count"] for row in bars["data"]["values"]) == sum(
+        result.matches for result in grid[0]
+    )
 
 
 def test_first_moves_are_in_their_natural_order() -> None:

@@ -10,24 +10,26 @@ from plymill.players.spec import PerfectSpec, PlayerSpec, PythonSpec, UctSpec, p
 if TYPE_CHECKING:
     from plymill.games.game import Game
 
-#: Seconds of a UCT iteration in the first half of a match, by the first word of a game's name.
-_ITERATION = {
-    "connect4": 0.6e-6,
-    "tictactoe": 0.2e-6,
-    "bidding": 0.4e-6,
-    "boxes": 1.2e-6,
-    "sheep": 1.0e-6,
+#: By the beginning of a game's name: seconds of a UCT iteration, the mean over a match between
+#: players of compiled code, and the share of its longest match that is played.
+_GAMES = {
+    "connect4-suicide": (0.09e-6, 0.86),
+    "connect4": (0.10e-6, 0.62),
+    "tictactoe": (0.06e-6, 0.95),
+    "bidding-tictactoe": (0.22e-6, 0.60),  # most moves are made by both, each after its search
+    "boxes": (0.20e-6, 1.00),
+    "sheep-and-wolf": (0.31e-6, 0.45),
 }
-_ANY_ITERATION = 1.0e-6
-
-#: How much of the longest match is played, by the first word of a game's name.
-_LENGTH = {"connect4": 0.7, "tictactoe": 0.9, "bidding": 0.8, "boxes": 1.0, "sheep": 0.5}
-_ANY_LENGTH = 0.75
+_ANY_GAME = (0.25e-6, 0.75)
 
 #: Seconds a move.
-_PLY = 3e-6
+_PLY = 0.5e-6
+_REFEREE = 20e-6
 _PERFECT = 5e-3
 _PYTHON = 50e-3
+
+#: How much longer an iteration takes where matches cannot take turns in compiled code.
+_ALONE = 2.5
 
 
 def match_seconds(game: "Game", cell: Cell) -> float:
@@ -36,9 +38,15 @@ def match_seconds(game: "Game", cell: Cell) -> float:
     Raises:
         PlayerError: a description of a player cannot be read.
     """
-    plies = game.max_plies * _by_game(game.name, _LENGTH, _ANY_LENGTH)
-    moves = [_move_seconds(game.name, parse_player(text)) for text in (cell.first, cell.second)]
-    return plies * (_PLY + sum(moves) / 2)
+    iteration, length = next(
+        (costs for name, costs in _GAMES.items() if game.name.startswith(name)), _ANY_GAME
+    )
+    players = [parse_player(text) for text in (cell.first, cell.second)]
+    native = all(player.native for player in players)
+    if not native:
+        iteration *= _ALONE
+    moves = sum(_move_seconds(player, iteration) for player in players)
+    return game.max_plies * length * ((_PLY if native else _REFEREE) + moves / 2)
 
 
 def cell_seconds(game: "Game", cells: Sequence[Cell]) -> dict[int, float]:
@@ -47,14 +55,9 @@ def cell_seconds(game: "Game", cells: Sequence[Cell]) -> dict[int, float]:
     return {cell.index: seconds(cell.first, cell.second) for cell in cells}
 
 
-def _move_seconds(game: str, player: PlayerSpec) -> float:
-    """Averaged over a match, towards whose end iterations get cheaper."""
+def _move_seconds(player: PlayerSpec, iteration: float) -> float:
     if isinstance(player, UctSpec):
-        return 0.6 * player.iterations * _by_game(game, _ITERATION, _ANY_ITERATION)
+        return player.iterations * iteration
     if isinstance(player, PerfectSpec):
         return _PERFECT
     return _PYTHON if isinstance(player, PythonSpec) else 0.0
-
-
-def _by_game(name: str, table: dict[str, float], otherwise: float) -> float:
-    return table.get(name.partition("-")[0], otherwise)
