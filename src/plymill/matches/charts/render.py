@@ -5,6 +5,7 @@ that it works without a network; its policy forbids the browser to load anything
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -46,10 +47,20 @@ def specification(chart: Chart) -> str:
 
 
 def svg(chart: Chart) -> str:
-    """The chart as SVG."""
+    """The chart as SVG; equal charts give equal text."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(specification(chart)))
+    return _numbered_from_zero(str(vl_convert.vegalite_to_svg(specification(chart))))
+
+
+def _numbered_from_zero(text: str) -> str:
+    """The library numbers gradients and clips on and on, over all charts of a process."""
+    names: dict[str, str] = {}
+    for name in re.findall(r'id="((?:gradient|clip)_?\d+)"', text):
+        names.setdefault(name, f"{name.rstrip('0123456789')}{len(names)}")
+    return re.sub(
+        r'(id="|url\(#)((?:gradient|clip)_?\d+)', lambda m: m[1] + names.get(m[2], m[2]), text
+    )
 
 
 def png(chart: Chart, scale: float = SCALE) -> bytes:
