@@ -111,9 +111,25 @@ def test_a_picture_is_as_large_as_its_drawing(make: Any, grid: Grid) -> None:
 @pytest.mark.parametrize("make", MAKERS)
 def test_titles_and_axes_are_in_words(make: Any, grid: Grid) -> None:
     said = " ".join(texts(charts.svg(make(grid))))
-    assert "connect4-8x6" in said
+    assert "Connect Four 8x6" in said
     assert "first player (red)" in said
     assert "640" in said
+
+
+@pytest.mark.parametrize(
+    ("game", "title"),
+    [
+        ("connect4-suicide-8x6", "Connect Four Suicide 8x6"),
+        ("boxes-5x5", "Dots and Boxes 5x5"),
+        ("tictactoe", "Tic-Tac-Toe"),
+        ("connect400", "connect400"),
+        ("my-game", "my-game"),
+    ],
+)
+def test_titles_have_the_names_of_games(game: str, title: str) -> None:
+    results, _ = drawn_grid([10, 20], 5)
+    spec = json.loads(charts.specification(charts.grid_chart(results, game=game)))
+    assert spec["title"]["text"] == f"{title}: mean goal of the first player"
 
 
 def test_the_grid_shows_every_cell_with_its_mean(grid: Grid) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from plymill.matches.charts.grid import CELL
+from plymill.matches.charts.grid import cell_size
 from plymill.matches.charts.theme import (
     DIFFERENCE_SCHEME,
     EMPTY,
@@ -36,7 +36,7 @@ def difference_chart(
 
     Args:
         comparison: the two grids.
-        game: what is played, for the title.
+        game: name of the game.
         sides: names of the first and the second player, if they have any.
         ours: what the first grid is called.
         theirs: what the second grid is called.
@@ -45,7 +45,7 @@ def difference_chart(
     subject = Subject(game, sides)
     rows = sorted({cell.row for cell in comparison.cells})
     columns = sorted({cell.column for cell in comparison.cells})
-    data = _data(comparison)
+    data, size = _data(comparison), cell_size((rows, columns))
     largest = max(10.0, *(abs(row["difference"]) for row in data))
     base = alt.Chart(values(data)).encode(
         x=iterations_axis("x", "second", columns, f"iterations a move, {subject.second}"),
@@ -65,7 +65,9 @@ def difference_chart(
             "difference:Q",
             scale=alt.Scale(scheme=DIFFERENCE_SCHEME, domain=[-largest, largest]),
             legend=alt.Legend(
-                title=["mean goal,", f"{ours} less {theirs}"], gradientLength=200, format="+.0f"
+                title=["mean goal,", f"{ours} less {theirs}"],
+                gradientLength=min(200, size * len(rows) - 30),
+                format="+.0f",
             ),
         )
     )
@@ -76,7 +78,7 @@ def difference_chart(
         ),
     )
     dot = base.transform_filter("datum.alone").mark_circle(
-        size=24, color=INK, opacity=1, xOffset=CELL / 2 - 6, yOffset=6 - CELL / 2
+        size=24, color=INK, opacity=1, xOffset=size / 2 - 6, yOffset=6 - size / 2
     )
     frame = base.transform_filter("datum.stands_out").mark_rect(
         fill=None, stroke=INK, strokeWidth=2.5
@@ -84,12 +86,12 @@ def difference_chart(
     alone = sum(row["alone"] for row in data)
     return dressed(
         alt.layer(shade, number, dot, frame).properties(
-            width=CELL * len(columns),
-            height=CELL * len(rows),
+            width=size * len(columns),
+            height=size * len(rows),
             view={"fill": EMPTY},
             title=heading(
-                f"{subject.game}: mean goal of the {subject.first}, {ours} less {theirs}",
-                *comparison.verdict.split("; "),
+                f"{subject.title}: mean goal of the {subject.first}, {ours} less {theirs}",
+                *comparison.verdict.replace("; ", ";\n").splitlines(),
                 f"Dot: differs at 5% taken alone ({alone} of {comparison.informative} cells, about "
                 f"{_SINGLE * comparison.informative:.0f} by chance). "
                 f"Frame: stands out among all ({len(comparison.outstanding)}).",

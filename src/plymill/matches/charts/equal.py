@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from plymill.matches.charts.theme import (
@@ -14,6 +15,7 @@ from plymill.matches.charts.theme import (
     dressed,
     heading,
     iterations_axis,
+    step,
     values,
 )
 from plymill.matches.equal_strength import EqualStrength
@@ -34,13 +36,15 @@ def equal_strength_chart(
     Args:
         line: the line of equal strength.
         columns: iterations of the second player that the grid has.
-        game: what is played, for the title.
+        game: name of the game.
         sides: names of the first and the second player, if they have any.
     """
     alt = altair()
     subject = Subject(game, sides)
     axis = [point.first for point in line]
     rows = [_row(point, min(columns), max(columns)) for point in line]
+    for before, row in pairwise(rows):  # the line has gaps where it leaves the grid
+        row["part"] = before["part"] + (not row["inside"])
     y = _handicap([row[name] for row in rows for name in ("low", "high")])
     base = alt.Chart(values(rows)).encode(
         x=iterations_axis("x", "first", axis, f"iterations a move, {subject.first}", bands=False),
@@ -62,9 +66,9 @@ def equal_strength_chart(
     inside = base.transform_filter("datum.inside").encode(y=y("ratio"))
     arrows = [
         base.transform_filter(f"datum.open_{end}")
-        .mark_point(filled=True, shape=f"triangle-{way}", color=LINE, size=70, opacity=0.55)
-        .encode(y=y(end))
-        for end, way in (("low", "down"), ("high", "up"))
+        .mark_point(filled=True, shape=f"triangle-{way}", color=LINE, size=70, yOffset=shift)
+        .encode(y=y(end), opacity=alt.value(0.6))
+        for end, way, shift in (("low", "down", 9), ("high", "up", -9))
     ]
     is_open = any(row["open_low"] or row["open_high"] for row in rows)
     return dressed(
@@ -72,13 +76,13 @@ def equal_strength_chart(
             even,
             interval,
             *arrows,
-            inside.mark_line(color=LINE, strokeWidth=1.5),
+            inside.mark_line(color=LINE, strokeWidth=1.5).encode(detail="part:N"),
             inside.mark_circle(color=LINE, size=70, opacity=1),
         ).properties(
-            width=_STEP * len(axis),
+            width=step(len(axis), width=460, least=_STEP, most=110) * len(axis),
             height=_HEIGHT,
             title=heading(
-                f"{subject.game}: the handicap that makes both sides even",
+                f"{subject.title}: the handicap that makes both sides even",
                 "Above 1 the second player needs more time than the first. "
                 "Bars: 95% interval (bootstrap).",
                 "Arrowheads: it goes on beyond the grid." if is_open else "",
@@ -126,6 +130,7 @@ def _row(point: EqualStrength, least: int, most: int) -> dict[str, Any]:
         "even": f"{beyond}{second:,.0f}",
         "interval": " to ".join(ends),
         "handicap": "" if point.handicap is None else f"{point.handicap:.2f}",
+        "part": 0,
         "inside": point.second is not None,
         "open_low": point.low is None,
         "open_high": point.high is None,

@@ -18,11 +18,12 @@ from plymill.matches.charts.theme import (
     goals_colour,
     heading,
     iterations_axis,
+    step,
     values,
 )
 
-#: Pixels of a cell.
-CELL = 38
+#: Pixels of a chart: small grids have larger cells.
+WIDTH, LEAST_CELL, MOST_CELL = 420, 38, 64
 #: First moves that are shown beside the chart.
 _MOST_MOVES = 24
 _DIGITS = re.compile(r"(\d+)")
@@ -58,6 +59,11 @@ def axis_counts(results: Iterable[CellResult]) -> tuple[list[int], list[int]]:
     )
 
 
+def cell_size(axes: tuple[Sequence[int], Sequence[int]]) -> int:
+    """Pixels of a cell."""
+    return step(max(map(len, axes)), width=WIDTH, least=LEAST_CELL, most=MOST_CELL)
+
+
 def grid_chart(
     results: Sequence[CellResult],
     *,
@@ -70,7 +76,7 @@ def grid_chart(
 
     Args:
         results: the cells.
-        game: what is played, for the title.
+        game: name of the game.
         sides: names of the first and the second player, if they have any.
         moves: how often each first move was played, by cell.
         note: a further line below the title.
@@ -85,10 +91,10 @@ def grid_chart(
     return dressed(
         chart.properties(
             title=heading(
-                f"{subject.game}: mean goal of the {subject.first}",
+                f"{subject.title}: mean goal of the {subject.first}",
                 f"Blue: the first player wins. Red: the second player wins. {_sizes(results)}.",
                 note,
-                "Click on a cell to see its first moves, twice to see all." if moves else "",
+                "On the interactive page a click on a cell shows its first moves." if moves else "",
             )
         )
     )
@@ -114,7 +120,9 @@ def _cells(
         y=iterations_axis("y", "first", rows, f"iterations a move, {subject.first}"),
         tooltip=[*cell_tooltip(subject), alt.Tooltip("plies:Q", title="mean plies", format=".1f")],
     )
-    layers = [base.mark_rect().encode(color=goals_colour())]
+    size = cell_size(axes)
+    colour = goals_colour(min(200, size * len(rows) - 30))
+    layers = [base.mark_rect().encode(color=colour)]
     if clickable:
         click = alt.selection_point(
             name="cell", fields=["first", "second"], on="click", clear="dblclick"
@@ -122,7 +130,7 @@ def _cells(
         layers = [
             base.mark_rect(cursor="pointer")
             .encode(
-                color=goals_colour(),
+                color=colour,
                 stroke=alt.condition(click, alt.value(INK), alt.value(None), empty=False),
                 strokeWidth=alt.value(2.5),
             )
@@ -135,7 +143,7 @@ def _cells(
         color=alt.condition("abs(datum.mean - 50) > 30", alt.value("white"), alt.value(INK)),
     )
     return alt.layer(*layers, number).properties(
-        width=CELL * len(columns), height=CELL * len(rows), view={"fill": EMPTY}
+        width=size * len(columns), height=size * len(rows), view={"fill": EMPTY}
     )
 
 
@@ -187,10 +195,11 @@ def _moves(moves: MovesByCell, results: Sequence[CellResult], subject: Subject) 
     )
     bars = base.mark_bar(color="#5b7c99")
     label = base.mark_text(align="left", dx=4, fontSize=10, color=INK).encode(
-        text=alt.Text("share:Q", format=".0%")
+        text=alt.Text("share:Q", format=".0%" if len(order) <= 12 else ".1%")
     )
     shown = "cell.first ? cell.first[0] + ' against ' + cell.second[0] : 'all cells'"
-    height = max(120, min(CELL * len(axis_counts(results)[0]), 26 * len(order)))
+    axes = axis_counts(results)
+    height = max(15 * len(order), min(cell_size(axes) * len(axes[0]), 26 * len(order)), 60)
     return alt.layer(bars, label).properties(
         width=170,
         height=height,

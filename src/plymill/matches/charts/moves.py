@@ -18,14 +18,13 @@ from plymill.matches.charts.theme import (
     goals_colour,
     heading,
     iterations_axis,
+    step,
     values,
 )
 from plymill.matches.intervals import wilson
 
 #: Most first moves that get a chart of their own.
 _MOST_CHARTS = 12
-_CHARTS_IN_A_ROW = 4
-_SMALL_CELL = 14
 
 Axes = tuple[Sequence[int], Sequence[int]]
 
@@ -42,7 +41,7 @@ def first_moves_chart(
     Args:
         counts: how often each first move was played, by iterations.
         moves: all first moves, in the order in which they are shown.
-        game: what is played, for the title.
+        game: name of the game.
         sides: names of the first and the second player, if they have any.
     """
     alt = altair()
@@ -66,15 +65,16 @@ def first_moves_chart(
     shade = base.mark_rect().encode(
         color=alt.Color(
             "share:Q",
-            scale=alt.Scale(range=SHARE_COLOURS, domain=[0, most], interpolate="lab"),
-            legend=alt.Legend(title="share of matches", format=".0%", gradientLength=140),
+            scale=alt.Scale(range=SHARE_COLOURS, domain=[0, most]),
+            legend=alt.Legend(title="share of matches", format=".0%", gradientLength=120),
         )
     )
+    digits = ".0%" if most > 0.1 else ".1%"
     number = (
         base.transform_filter("datum.share >= 0.005")
         .mark_text(fontSize=10)
         .encode(
-            text=alt.Text("share:Q", format=".0%"),
+            text=alt.Text("share:Q", format=digits),
             color=alt.condition(f"datum.share > {0.55 * most}", alt.value("white"), alt.value(INK)),
         )
     )
@@ -83,7 +83,7 @@ def first_moves_chart(
             width=42 * len(axis),
             height=max(15, min(28, 900 // max(1, len(moves)))) * len(moves),
             title=heading(
-                f"{subject.game}: first move of the {subject.first}",
+                f"{subject.title}: first move of the {subject.first}",
                 "Share of all matches, whatever the iterations of the second player.",
             ),
         )
@@ -119,7 +119,7 @@ def conditional_chart(
 
     Args:
         by_move: the cells by first move, in the order in which they are shown.
-        game: what is played, for the title.
+        game: name of the game.
         sides: names of the first and the second player, if they have any.
     """
     alt = altair()
@@ -131,24 +131,26 @@ def conditional_chart(
     chosen = sorted(played, key=lambda move: -played[move])[:_MOST_CHARTS]
     shown = [move for move in by_move if move in chosen and played[move]]
     axes = axis_counts(r for results in by_move.values() for r in results)
-    charts = []
-    for place, move in enumerate(shown):
-        title = f"{move}: {played[move] / max(1, sum(played.values())):.1%} of matches"
-        data = [
-            row | {"share": row["matches"] / totals[row["cell"]]}
-            for row in grid_rows(by_move[move])
-        ]
-        # Only the charts at the left and the lower edge have titles at their axes.
-        titles = (
-            f"iterations, {subject.second}" if place + _CHARTS_IN_A_ROW >= len(shown) else "",
-            f"iterations, {subject.first}" if place % _CHARTS_IN_A_ROW == 0 else "",
-        )
-        charts.append(_one_move(data, title, axes, titles, subject))
-    lines = [charts[i : i + _CHARTS_IN_A_ROW] for i in range(0, len(charts), _CHARTS_IN_A_ROW)]
+    shares = {move: played[move] / max(1, sum(played.values())) for move in shown}
+    titles = [f"{move}: {shares[move]:.1%} of matches" for move in shown]
+    data = [
+        row | {"share": row["matches"] / totals[row["cell"]], "after": title}
+        for move, title in zip(shown, titles, strict=True)
+        for row in grid_rows(by_move[move])
+    ]
     return dressed(
-        alt.vconcat(*(alt.hconcat(*line, spacing=14) for line in lines), spacing=12).properties(
+        _squares(axes, subject)
+        .facet(
+            facet=alt.Facet("after:N", sort=titles).header(
+                title=None, labelFontSize=12, labelFontWeight="bold", labelAnchor="start"
+            ),
+            columns=3 if len(shown) % 4 and not len(shown) % 3 else 4,
+            spacing={"row": 14, "column": 18},
+            data=values(data),
+        )
+        .properties(
             title=heading(
-                f"{subject.game}: mean goal of the {subject.first} after each of its first moves",
+                f"{subject.title}: mean goal of the {subject.first} after each of its first moves",
                 "Blue: the first player wins. Red: the second player wins.",
                 "The larger a square, the more of the cell's matches began so."
                 + ("" if len(shown) == len(by_move) else f" The {len(shown)} moves played most."),
@@ -157,27 +159,30 @@ def conditional_chart(
     )
 
 
-def _one_move(
-    data: Sequence[Mapping[str, Any]],
-    title: str,
-    axes: Axes,
-    titles: tuple[str, str],
-    subject: Subject,
-) -> Chart:
+def _squares(axes: Axes, subject: Subject) -> Chart:
+    """The cells after one first move, as squares of different sizes."""
     alt = altair()
     rows, columns = axes
+    size = step(max(len(rows), len(columns)), width=190, least=13, most=36)
     return (
-        alt.Chart(values(data))
+        alt.Chart()
         .mark_square(opacity=1, stroke="#9a9a9a", strokeWidth=0.4)
         .encode(
             x=iterations_axis(
-                "x", "second", columns, titles[0], bands=False, values=_some(columns)
+                "x",
+                "second",
+                columns,
+                f"iterations, {subject.second}",
+                bands=False,
+                values=_some(columns),
             ),
-            y=iterations_axis("y", "first", rows, titles[1], bands=False, values=_some(rows)),
+            y=iterations_axis(
+                "y", "first", rows, f"iterations, {subject.first}", bands=False, values=_some(rows)
+            ),
             color=goals_colour(120),
             size=alt.Size(
                 "share:Q",
-                scale=alt.Scale(domain=[0, 1], range=[0, (_SMALL_CELL - 1) ** 2]),
+                scale=alt.Scale(domain=[0, 1], range=[0, (size - 1) ** 2]),
                 legend=None,
             ),
             tooltip=[
@@ -185,12 +190,7 @@ def _one_move(
                 alt.Tooltip("share:Q", title="share of the cell's matches", format=".1%"),
             ],
         )
-        .properties(
-            width=_SMALL_CELL * len(columns),
-            height=_SMALL_CELL * len(rows),
-            view={"stroke": "#d0d0d0"},
-            title=alt.TitleParams(title, fontSize=12, offset=6),
-        )
+        .properties(width=size * len(columns), height=size * len(rows), view={"stroke": "#d0d0d0"})
     )
 
 

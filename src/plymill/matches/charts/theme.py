@@ -25,17 +25,38 @@ DIFFERENCE_SCHEME = "purplegreen"
 SHARE_COLOURS = ["#f7fbff", "#deebf7", "#9ecae1", "#4292c6", "#2171b5", "#08306b"]
 
 
+#: Games by the beginning of their names; the rest of a name is the size of the board.
+_TITLES = {
+    "connect4-suicide": "Connect Four Suicide",
+    "connect4": "Connect Four",
+    "tictactoe": "Tic-Tac-Toe",
+    "bidding-tictactoe": "Bidding Tic-Tac-Toe",
+    "boxes-suicide": "Dots and Boxes Suicide",
+    "boxes": "Dots and Boxes",
+    "sheep-and-wolf": "Sheep and Wolf",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What a chart is about, in the words of its title and axes.
 
     Attributes:
-        game: what is played.
+        game: the name of the game.
         sides: names of the first and the second player, if they have any.
     """
 
     game: str
     sides: tuple[str, str] | None = None
+
+    @property
+    def title(self) -> str:
+        """The game as a title has it: ``Connect Four 8x6``."""
+        for name, title in _TITLES.items():
+            rest = self.game.removeprefix(name)
+            if rest != self.game and rest[:1] in ("", "-"):
+                return f"{title} {rest[1:]}".strip()
+        return self.game
 
     @property
     def first(self) -> str:
@@ -46,6 +67,11 @@ class Subject:
     def second(self) -> str:
         """The second player."""
         return "second player" + (f" ({self.sides[1]})" if self.sides else "")
+
+
+def step(count: int, *, width: int, least: int, most: int) -> int:
+    """Pixels of each of so many cells that together are about so wide."""
+    return max(least, min(most, width // max(1, count)))
 
 
 def altair() -> Any:
