@@ -62,3 +62,9 @@ def published() -> Callable[[str], Path]:
     )
     names = {"8ply": "book_8ply.dat", "12ply-dist": "book_12ply_distances.dat"}
     return lambda layout: Path(assets.__file__).parent / "assets" / names[layout]
+
+
+@pytest.fixture
+def without_charts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes seconds, and says nothing about who plays what."""
+    monkeypatch.setattr("plymill.workers.match_stages.figures_of", lambda spec, matches: {})

@@ -1,7 +1,6 @@
 """The opening-book job from spec to artefacts, in one process."""
 
 import hashlib
-import html.parser
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +23,7 @@ from plymill.workers import (
 )
 from plymill.workers.book_plan import make_plan, seconds_per_position, unit_size
 from plymill.workers.book_worker import BookWorker
+from tests.workers.pages import Tags
 
 RunHere = Callable[..., RunResult]
 ArtifactsOf = Callable[[str, str], dict[str, bytes]]
@@ -222,33 +222,13 @@ def test_a_wrong_score_in_a_sound_file_is_caught_by_the_validation(
         run_in_process(spec, str(tmp_path))
 
 
-class _Tags(html.parser.HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.seen: list[str] = []
-        self.links: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-        self.links += [value or "" for name, value in attrs if name in {"src", "href"}]
-        if tag not in {"meta", "line"}:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append(tag)
-
-
 def test_the_page_is_whole_and_needs_nothing_else(
     tmp_path: Path, run_in_process: RunHere, tiny: BookJob
 ) -> None:
     run_in_process(tiny, str(tmp_path))
     folder = tmp_path / tiny.run_id
     page = (folder / "report.html").read_text()
-    tags = _Tags()
+    tags = Tags()
     tags.feed(page)
     assert tags.open == []
     assert tags.links == []

@@ -1,0 +1,404 @@
+"""Match jobs from spec to artefacts, in one process: the same bytes whoever plays what, when."""
+
+import contextlib
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from plymill.cluster import (
+    MemoryFiles,
+    Plan,
+    Receipt,
+    RunInterruptedError,
+    RunOptions,
+    RunStore,
+    Unit,
+)
+from plymill.games import Stream
+from plymill.matches.intervals import wilson_bounds
+from plymill.matches.records import Matches
+from plymill.matches.referee import play_match
+from plymill.matches.rounds import cell_scores
+from plymill.workers import DuelJob, GridJob, MatchJob, PoolJob, make_job
+from plymill.workers.match_plan import unpack_stretches
+from plymill.workers.match_worker import MatchWorker, lanes_for, making, thread_memory
+from tests.workers.match_runs import artifacts, play, played, store_of
+
+pytestmark = pytest.mark.usefixtures("without_charts")
+
+GRID = GridJob(
+    game="tictactoe", first=(10, 20, 40), second=(10, 20, 40), samples=12, unit_seconds=0.0005,
+    audit_fraction=0.2, seed=3,
+)  # fmt: skip
+UNTIL = GridJob(
+    game="tictactoe",
+    first=(10, 20, 40),
+    second=(10, 20),
+    samples=10,
+    until=0.25,
+    unit_seconds=0.0005,
+)
+DUEL = DuelJob(
+    game="connect4",
+    player_a="uct:60",
+    player_b="uct:20",
+    unit_seconds=0.02,
+    openings=("44", "43", "34", "45", "33", "54", "24", "42"),
+)
+POOL = PoolJob(
+    game="tictactoe", players=("uct:30", "random", "first-legal"), samples=10, unit_seconds=0.0002
+)
+JOBS: list[MatchJob] = [GRID, UNTIL, DUEL, POOL]
+
+
+def plan_of(spec: MatchJob, files: MemoryFiles) -> tuple[RunStore, Plan]:
+    store = store_of(spec, files)
+    plan = store.read_plan()
+    assert plan is not None
+    return store, plan
+
+
+@pytest.mark.parametrize("spec", JOBS, ids=lambda spec: spec.title)
+def test_artefacts_are_the_same_bytes_with_one_two_and_four_workers(spec: MatchJob) -> None:
+    made = []
+    for nodes in ({"a": 1}, {"a": 1, "b": 1}, {"a": 2, "b": 1, "c": 1, "d": 3}):
+        files = MemoryFiles()
+        assert play(spec, files, nodes).complete
+        store, plan = plan_of(spec, files)
+        workers = {store.read_unit(unit)[1].worker for unit in plan.units}
+        assert len(workers) >= min(2, len(nodes))
+        made.append(artifacts(spec, files))
+    assert made[0] == made[1] == made[2]
+
+
+@pytest.mark.parametrize("spec", JOBS, ids=lambda spec: spec.title)
+def test_interrupted_anywhere_and_resumed_the_artefacts_are_the_same(spec: MatchJob) -> None:
+    """Every third unit ends the session, those of later rounds too."""
+    undisturbed = MemoryFiles()
+    play(spec, undisturbed)
+    files, sessions = MemoryFiles(), 0
+    run, count = MatchWorker.run, 0
+
+    def interrupting(self: MatchWorker, unit: Unit) -> Receipt:
+        nonlocal count
+        count += 1
+        if count % 4 == 0:
+            raise KeyboardInterrupt
+        return run(self, unit)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MatchWorker, "run", interrupting)
+        complete = False
+        while not complete:
+            sessions += 1
+            with contextlib.suppress(RunInterruptedError):
+                complete = play(spec, files, {"a": 1, "b": 1}).complete
+    assert sessions > 2
+    assert artifacts(spec, files) == artifacts(spec, undisturbed)
+
+
+def test_every_match_of_the_grid_is_played_once_and_is_what_it_is_alone() -> None:
+    files = MemoryFiles()
+    play(GRID, files)
+    store, plan = plan_of(GRID, files)
+    assert plan.items == 9 * 12
+    pairs = [
+        (stretch.cell, match)
+        for unit in plan.units
+        for stretch in unpack_stretches(store.read_input(unit))
+        for match in range(stretch.start, stretch.stop)
+    ]
+    assert sorted(pairs) == [(cell, match) for cell in range(9) for match in range(12)]
+    matches = played(GRID, files)
+    for record in list(matches)[::7]:
+        with making(GRID.sides(GRID.cells[record.cell]), GRID) as players:
+            alone = play_match(
+                GRID.rules,
+                players,
+                Stream(GRID.seed, record.cell, record.match),
+                cell=record.cell,
+                match=record.match,
+            )
+        assert alone.record == record
+
+
+def test_units_cost_about_the_same_though_cells_differ_a_thousandfold() -> None:
+    axis = tuple(10 * 2**k for k in range(11))
+    spec = GridJob(game="connect4-8x6", first=axis, second=axis, samples=2000)
+    files = MemoryFiles()
+    plan = make_job(spec, RunOptions()).plan(store_of(spec, files))
+    costs = np.array([unit.cost for unit in plan.units])
+    items = [unit.items for unit in plan.units]
+    assert max(items) > 100 * min(items)
+    assert costs.max() < 1.3 * np.median(costs)
+    assert costs.min() > 0.7 * np.median(costs)
+    assert 29 < np.median(costs) < 31
+    assert plan == make_job(spec, RunOptions()).plan(store_of(spec, files))
+
+
+def test_a_small_job_is_cut_so_that_several_threads_share_it() -> None:
+    spec = GridJob(game="connect4", first=(10_000,), second=(10_000,), samples=100)
+    plan = make_job(spec, RunOptions()).plan(store_of(spec, MemoryFiles()))
+    assert 16 <= len(plan.units) <= 64
+
+
+def test_the_table_of_matches_has_a_row_for_each_and_times_lie_beside_the_provenance() -> None:
+    files = MemoryFiles()
+    play(GRID, files)
+    store = store_of(GRID, files)
+    table = pq.read_table(io.BytesIO(store.files.read("artifacts/matches.parquet")))
+    rows = table.to_pylist()
+    assert [row["id"] for row in rows] == [f"{c}:{m}" for c in range(9) for m in range(12)]
+    assert {row["game"] for row in rows} == {"tictactoe"}
+    assert rows[-1]["first"] == "uct:40"
+    assert rows[-1]["second"] == "uct:40"
+    times = pq.read_table(io.BytesIO(store.files.read("provenance/matches.parquet"))).to_pylist()
+    assert [row["id"] for row in times] == [row["id"] for row in rows]
+    assert all(row["seconds"] > 0 and row["worker"] for row in times)
+    cells = list(csv.DictReader(io.StringIO(store.files.read("artifacts/cells.csv").decode())))
+    assert "mean_seconds" not in cells[0], "it differs from run to run"
+    timed = list(csv.DictReader(io.StringIO(store.files.read("provenance/cells.csv").decode())))
+    assert all(float(cell["mean_seconds"]) > 0 for cell in timed)
+    wins = sum(row["result"] == "first" for row in rows if row["cell"] == 8)
+    assert int(cells[8]["wins"]) == wins
+
+
+def test_receipts_tell_iterations_and_progress_counts_matches() -> None:
+    files = MemoryFiles()
+    result = play(GRID, files)
+    store, plan = plan_of(GRID, files)
+    receipts = [store.read_unit(unit)[1] for unit in plan.units]
+    assert sum(receipt.counters["matches"] for receipt in receipts) == 108
+    assert sum(receipt.counters["iterations"] for receipt in receipts) > 108 * 5 * 10
+    assert result.progress.items_done == 108
+    assert result.progress.item == "matches"
+    assert result.progress.work_done == pytest.approx(result.progress.work_total)
+
+
+def test_a_grid_goes_on_until_every_interval_is_narrow_enough() -> None:
+    files = MemoryFiles()
+    result = play(UNTIL, files)
+    matches = played(UNTIL, files)
+    for score in cell_scores(matches, len(UNTIL.cells)):
+        low, high = wilson_bounds(score.mean, score.played)
+        assert high - low <= 0.25
+        assert score.played > 10
+    _, plan = plan_of(UNTIL, files)
+    assert plan.rounds
+    assert result.progress.rounds == len(plan.rounds) + 1
+    longer = UNTIL.model_copy(update={"until": None})
+    other = MemoryFiles()
+    play(longer, other)
+    few, many = played(longer, other), matches
+    common = many.take(many.arrays["match"] < 10)
+    assert common == few, "the first samples are those of the grid without an end"
+
+
+# --- duels and pools ------------------------------------------------------------------------------
+
+
+def test_a_duel_ends_with_the_pair_that_decides_and_leaves_out_what_was_played_beyond() -> None:
+    files = MemoryFiles()
+    play(DUEL, files)
+    said = json.loads(artifacts(DUEL, files)["duel.json"])
+    assert said["verdict"] == "H1"
+    assert said["llr"] >= said["bounds"][1]
+    matches = played(DUEL, files)
+    assert len(matches) > 2 * said["pairs"], "whole rounds are played"
+    table = pq.read_table(io.BytesIO(artifacts(DUEL, files)["matches.parquet"])).to_pylist()
+    assert len(table) == 2 * said["pairs"] == 2 * sum(said["counts"])
+    assert max(row["match"] for row in table) == said["pairs"] - 1
+    openings = {row["match"]: row["opening"] for row in table if row["cell"] == 0}
+    assert openings == {row["match"]: row["opening"] for row in table if row["cell"] == 1}
+    assert all(row["moves"].startswith(row["opening"]) for row in table)
+    assert len({row["opening"] for row in table}) == 8
+
+
+def test_a_duel_decides_alike_however_its_units_are_cut() -> None:
+    verdicts = set()
+    for seconds in (0.03, 0.1, 5.0):
+        files = MemoryFiles()
+        play(DUEL.model_copy(update={"unit_seconds": seconds}), files)
+        spec = DUEL.model_copy(update={"unit_seconds": seconds})
+        made = artifacts(spec, files)
+        verdicts.add((made["duel.json"], made["matches.parquet"], made["cells.csv"]))
+    assert len(verdicts) == 1
+
+
+@pytest.mark.parametrize("pentanomial", [True, False])
+def test_a_duel_of_equals_goes_on_in_rounds_and_ends_undecided_at_its_limit(
+    *, pentanomial: bool
+) -> None:
+    spec = DuelJob(
+        game="tictactoe", player_a="uct:20", player_b="uct:20", elo1=3, max_pairs=300,
+        pentanomial=pentanomial, unit_seconds=0.05,
+    )  # fmt: skip
+    files = MemoryFiles()
+    result = play(spec, files)
+    said = result.stages["duel"]
+    assert result.complete
+    assert said["verdict"] == "open"
+    assert said["pairs"] == 300
+    assert sum(said["counts"]) == (300 if pentanomial else 600)
+    assert "Undecided" in result.stages["summary"]["lines"][0]
+
+
+def test_a_duel_may_be_decided_in_a_later_round() -> None:
+    spec = DuelJob(
+        game="tictactoe", player_a="uct:40", player_b="uct:20", elo1=25, unit_seconds=0.02,
+        seed=2,
+    )  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("plymill.workers.match_duel._MOST_AT_FIRST", 64)
+        files = MemoryFiles()
+        result = play(spec, files)
+        _, plan = plan_of(spec, files)
+    assert len(plan.rounds) >= 1
+    assert result.stages["duel"]["verdict"] == "H1"
+    assert result.stages["duel"]["pairs"] > 64
+
+
+def test_a_pool_rates_its_players_and_makes_the_cross_table() -> None:
+    files = MemoryFiles()
+    result = play(POOL, files)
+    made = artifacts(POOL, files)
+    ratings = json.loads(made["pool.json"])["ratings"]
+    assert ratings[0]["player"] == "uct:30"
+    assert sum(row["elo"]["mean"] for row in ratings) == pytest.approx(0, abs=0.01)
+    assert all(row["elo"]["low"] < row["elo"]["mean"] < row["elo"]["high"] for row in ratings)
+    assert all(row["matches"] == 40 for row in ratings)
+    cross = list(csv.DictReader(io.StringIO(made["crosstable.csv"].decode())))
+    assert sum(float(row["points"]) for row in cross) == 60
+    assert result.stages["summary"]["lines"][0].startswith("  1. uct:30")
+
+
+# --- players that fail ----------------------------------------------------------------------------
+
+
+def foreign(name: str, **options: Any) -> str:
+    more = "".join(f",{key}={value}" for key, value in options.items())
+    return f"python:tests.workers.faulty:{name}{more}"
+
+
+@pytest.mark.parametrize(
+    ("player", "status"),
+    [
+        (foreign("Raises"), "first player raised"),
+        (foreign("Crashes"), "first player raised"),
+        (foreign("Illegal"), "first player moved illegally"),
+        (foreign("Hangs", limit=0.2), "first player hung"),
+        ("python:tests.workers.faulty:Nobody", "first player raised"),
+    ],
+)
+def test_a_player_that_fails_loses_its_own_matches_only_after_a_second_attempt_elsewhere(
+    player: str, status: str
+) -> None:
+    spec = PoolJob(
+        game="tictactoe", players=(player, "first-legal", "random"), samples=1, unit_seconds=0.1
+    )
+    files = MemoryFiles()
+    result = play(spec, files, {"a": 1, "b": 1})
+    assert result.complete
+    assert result.stages["matches"] == {"matches": 6, "failed": 4}
+    rows = pq.read_table(io.BytesIO(artifacts(spec, files)["matches.parquet"])).to_pylist()
+    other = status.replace("first", "second")
+    assert [row["status"] for row in rows] == [status, status, other, "played", other, "played"]
+    assert [row["result"] is None for row in rows] == [row["status"] != "played" for row in rows]
+    store, plan = plan_of(spec, files)
+    failures = json.loads(store.files.read("provenance/failures.json"))
+    assert len(failures) == 8
+    for row in rows:
+        workers = [fail["worker"] for fail in failures if fail["match"] == row["id"]]
+        assert len(set(workers)) == len(workers) == (0 if row["status"] == "played" else 2)
+    assert any(unit.avoid for unit in plan.units)
+    assert result.stages["summary"]["note"] == "4 matches failed at both attempts and do not count."
+    assert "4 matches failed at both attempts" in store.files.read("report.html").decode()
+
+
+def test_a_match_that_succeeds_at_its_second_attempt_counts_like_any_other(tmp_path: Any) -> None:
+    spec = PoolJob(
+        game="tictactoe",
+        players=(foreign("FailsOnce", marker=tmp_path / "marker"), "first-legal"),
+        samples=2,
+    )
+    files = MemoryFiles()
+    result = play(spec, files, {"a": 1, "b": 1})
+    assert result.stages["matches"] == {"matches": 4, "failed": 0}
+    store, plan = plan_of(spec, files)
+    assert len(json.loads(store.files.read("provenance/failures.json"))) == 1
+    assert len(plan.rounds) == 1
+    again = MemoryFiles()
+    play(spec, again)  # now it does not fail at all
+    assert len(plan_of(spec, again)[1].rounds) == 0
+    for name in ("matches.parquet", "cells.csv", "pool.json"):
+        assert artifacts(spec, files)[name] == artifacts(spec, again)[name]
+
+
+def test_a_duel_against_a_player_that_always_fails_ends_and_says_so() -> None:
+    spec = DuelJob(game="tictactoe", player_a=foreign("Illegal"), player_b="random", max_pairs=1000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("plymill.workers.match_duel._MOST_AT_FIRST", 64)
+        patch.setattr("plymill.workers.match_duel.FEWEST_PAIRS", 8)
+        patch.setattr("plymill.workers.match_duel.ROUND_SECONDS", 0.1)
+        files = MemoryFiles()
+        result = play(spec, files)
+    assert result.complete
+    assert result.stages["duel"]["verdict"] == "open"
+    assert result.stages["duel"]["void"] == result.stages["duel"]["pairs"] == 8
+
+
+def test_only_units_all_of_whose_players_play_alike_again_are_audited() -> None:
+    spec = PoolJob(
+        game="tictactoe", players=(foreign("First"), "first-legal", "random"), samples=2,
+        audit_fraction=1.0, unit_seconds=0.001,
+    )  # fmt: skip
+    files = MemoryFiles()
+    assert play(spec, files, {"a": 1, "b": 1}).complete
+    store, plan = plan_of(spec, files)
+    cells = {
+        unit.index: {stretch.cell for stretch in unpack_stretches(store.read_input(unit))}
+        for unit in plan.units
+    }
+    native = {3, 5}  # first-legal against random, and the other way round
+    assert set(plan.audited) == {index for index, held in cells.items() if held <= native}
+    assert len(store.files.list("audits")) == len(plan.audited) > 0
+
+
+def test_a_worker_that_plays_wrongly_is_caught_and_what_followed_is_played_again() -> None:
+    spec = UNTIL.model_copy(update={"audit_fraction": 0.5})
+    right = MemoryFiles()
+    play(spec, right)
+    in_order = MatchWorker._play
+
+    def wrongly(self: MatchWorker, unit: Unit) -> Any:
+        played = in_order(self, unit)
+        if self._name.startswith("b"):
+            played.parts = [_turned(part) for part in played.parts]
+        return played
+
+    files = MemoryFiles()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MatchWorker, "_play", wrongly)
+        play(spec, files, {"a": 1, "b": 1, "c": 1})
+    assert artifacts(spec, files) == artifacts(spec, right)
+
+
+def _turned(matches: Matches) -> Matches:
+    arrays = dict(matches.arrays)
+    arrays["first_goal"], arrays["second_goal"] = arrays["second_goal"], arrays["first_goal"]
+    return Matches(arrays)
+
+
+def test_matches_of_very_long_searches_take_fewer_turns_so_that_their_trees_fit() -> None:
+    few = GridJob(game="tictactoe", first=(10,), second=(5_000_000,))
+    many = GridJob(game="tictactoe", first=(10,), second=(1000,))
+    assert lanes_for(many.sides(many.cells[0])) == 8
+    assert lanes_for(few.sides(few.cells[0])) == 1
+    options = RunOptions()
+    assert make_job(few, options).worker_memory(2) > 2 * 5_000_000 * 400
+    assert thread_memory(many.sides(many.cells[0])) < 2**30
