@@ -17,7 +17,7 @@ Statistics 6 (1979).
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from statistics import NormalDist
@@ -259,14 +259,22 @@ def _shuffled(ours: Counts, theirs: Counts) -> tuple[float, float]:
 
 
 def _mark_outstanding(cells: Sequence[CellComparison]) -> list[CellComparison]:
-    """Holm's procedure over the cells that say anything."""
-    order = sorted((c.p, i) for i, c in enumerate(cells) if c.informative)
-    marked: set[int] = set()
-    for rank, (p, index) in enumerate(order):
-        if p > FAMILY_ERROR / (len(order) - rank):
-            break
-        marked.add(index)
+    marked = holm({index: cell.p for index, cell in enumerate(cells) if cell.informative})
     return [replace(cell, stands_out=index in marked) for index, cell in enumerate(cells)]
+
+
+def holm(p: Mapping[int, float]) -> set[int]:
+    """Which of many tests stand out, by Holm's procedure: any by chance with a probability of 5%.
+
+    Args:
+        p: what each test says, by its number.
+    """
+    marked: set[int] = set()
+    for rank, (value, number) in enumerate(sorted((value, number) for number, value in p.items())):
+        if value > FAMILY_ERROR / (len(p) - rank):
+            break
+        marked.add(number)
+    return marked
 
 
 def _tail(total: float, mean: float, variance: float) -> float:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from plymill.matches.compare import FAMILY_ERROR
+from plymill.matches.compare import holm
 from plymill.matches.errors import MatchError
 from plymill.matches.grids import Cell
 from plymill.matches.moves import first_move_text
@@ -101,7 +101,8 @@ def compare_first_moves(
             for code, name in names.items()
         }
         found.append(_compare(iterations, table))
-    return _mark(found)
+    marked = holm({place: each.p for place, each in enumerate(found) if each.freedom})
+    return [replace(each, stands_out=place in marked) for place, each in enumerate(found)]
 
 
 def _moves(game: "Game") -> list[int]:
@@ -134,13 +135,3 @@ def _compare(iterations: int, table: Mapping[str, tuple[float, float]]) -> First
         farthest,
         *fractions[farthest],
     )
-
-
-def _mark(found: Sequence[FirstMoveComparison]) -> list[FirstMoveComparison]:
-    order = sorted((each.p, place) for place, each in enumerate(found) if each.freedom)
-    marked: set[int] = set()
-    for rank, (p, place) in enumerate(order):
-        if p > FAMILY_ERROR / (len(order) - rank):
-            break
-        marked.add(place)
-    return [replace(each, stands_out=place in marked) for place, each in enumerate(found)]

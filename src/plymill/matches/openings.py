@@ -98,16 +98,18 @@ def random_openings(
             f"openings: expected at least 1 of at least 1 ply, got {count} of {plies}."
         )
     estimate = _judgement(game, judge, seed)
-    found: dict[State, bytes] = {}
+    found: list[bytes] = []
+    seen: set[State] = set()
     for number in range(_PATIENCE * count):
         drawn = _draw(game, plies, seed, number)
-        if drawn is None or drawn[1] in found:
+        if drawn is None or drawn[1] in seen:
             continue
+        seen.add(drawn[1])
         value = estimate(drawn[1], number)
         if value is not None and abs(value - 0.5) <= margin:
-            found[drawn[1]] = drawn[0]
+            found.append(drawn[0])
             if len(found) == count:
-                return Openings(tuple(found.values()))
+                return Openings(tuple(found))
     raise MatchError(
         f"openings: expected {count} balanced positions of {game.name} after {plies} plies, found "
         f"{len(found)} among {_PATIENCE * count} random ones; ask for fewer, or for other plies."
