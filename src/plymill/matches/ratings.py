@@ -126,9 +126,15 @@ def rate(table: CrossTable, confidence: float = CONFIDENCE) -> list[Rating]:
 
 
 def _covariance(points: Floats, strengths: Floats) -> Floats:
-    """Of the strengths, whose sum is 0: the pseudo-inverse of the information of all matches."""
+    """Of the strengths, whose sum is 0: the pseudo-inverse of the information of all matches.
+
+    The information knows nothing of all strengths growing together; something is put there before
+    inverting, and taken away afterwards.
+    """
     chances = 1 / (1 + np.exp(strengths[np.newaxis, :] - strengths[:, np.newaxis]))
     weights = (points + points.T) * chances * (1 - chances)
     np.fill_diagonal(weights, 0)
     information = np.diag(weights.sum(axis=1)) - weights
-    return np.asarray(np.linalg.pinv(information, hermitian=True), dtype=np.float64)
+    size, scale = len(strengths), float(np.trace(information)) / len(strengths)
+    together = np.full((size, size), 1 / size)
+    return np.asarray(np.linalg.inv(information + scale * together) - together / scale)
