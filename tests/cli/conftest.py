@@ -6,7 +6,7 @@ import pytest
 
 import plymill.workers
 from plymill.cli import main
-from tests.cli.helpers import TINY, Outcome, Plymill, run_without_ray
+from tests.cli.helpers import SMALL_GRID, TINY, Outcome, Plymill, run_without_ray
 
 
 @pytest.fixture
@@ -25,18 +25,26 @@ def plymill_(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with one finished run, made by ``plymill book build``."""
+    """A store with a finished book and a finished grid, made by the command line."""
     folder = tmp_path_factory.mktemp("store")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plymill.workers, "run_job", run_without_ray)
+        patch.setattr("plymill.workers.match_stages.figures_of", lambda spec, matches: {})
         assert main(["book", "build", *TINY, "--table-mb", "16", "--store", str(folder)]) == 0
+        assert main(["match", "grid", *SMALL_GRID, "--store", str(folder)]) == 0
     return folder
 
 
 @pytest.fixture(scope="session")
 def run_id(store: Path) -> str:
-    """The name of the finished run."""
-    return next(path.name for path in store.iterdir())
+    """The name of the finished run that made a book."""
+    return next(path.name for path in store.glob("book-*"))
+
+
+@pytest.fixture(scope="session")
+def grid_id(store: Path) -> str:
+    """The name of the finished run of a grid, of which there are no charts."""
+    return next(path.name for path in store.glob("grid-*"))
 
 
 @pytest.fixture(scope="session")

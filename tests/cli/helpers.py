@@ -25,6 +25,9 @@ Plymill = Callable[..., Outcome]
 OPENING = "44444422"
 TINY = ("--opening", OPENING, "--validate-sample", "20", "--audit-fraction", "0.2")
 
+#: 4 cells of 30 matches, played in no time.
+SMALL_GRID = ("--game", "tictactoe", "--first", "10,40", "--second", "10,40", "--samples", "30")
+
 
 def run_without_ray(
     spec: JobSpec,

@@ -79,6 +79,59 @@ CASES: dict[str, Case] = {
         "12ply",
     ),
     "a UCI file that is not there": ("book verify {book} --uci {tmp}/none", "{tmp}/none"),
+    "an unknown game": ("match grid --game chess --first 10 --second 10", "no game 'chess'"),
+    "a grid without an axis": ("match grid --game tictactoe --first 10", "'second' is missing"),
+    "iterations that are none": (
+        "match grid --game tictactoe --first 10..30 --second 10",
+        "expected the last of 10..30 to be the first one doubled",
+    ),
+    "a width that is none": (
+        "match grid --game tictactoe --first 10 --second 10 --until 2",
+        "until: expected the width of an interval",
+    ),
+    "an unknown player": (
+        "match duel --game tictactoe --player-a random --player-b deep",
+        "player_b: There is no player 'deep'",
+    ),
+    "hypotheses the wrong way round": (
+        "match duel --game tictactoe --player-a random --player-b uct:9 --elo0 9 --elo1 3",
+        "expected elo0 less than elo1",
+    ),
+    "an opening that is not legal": (
+        "match duel --game connect4 --player-a random --player-b uct:9 --openings 48",
+        "openings, line 1",
+    ),
+    "a pool of one": ("match pool --game tictactoe --players random", "players"),
+    "a match of a run that is not there": (
+        "match replay grid-0 0:0 --store {tmp}",
+        "no run 'grid-0'",
+    ),
+    "a match of a book": (
+        "match replay {run} 0:0 --store {store}",
+        "is of the kind 'book', expected a run of matches",
+    ),
+    "a match id that is none": (
+        "match replay {run} 17 --store {store}",
+        "There is no match '17', expected CELL:MATCH",
+    ),
+    "a comparison with nothing": ("match compare {run} --store {store}", "--published FILE"),
+    "published numbers that are not there": (
+        "match compare {grid} --published {tmp}/none --store {store}",
+        "{tmp}/none: no such file or directory",
+    ),
+    "published numbers that are none": (
+        "match compare {grid} --published {tmp}/text --store {store}",
+        "{tmp}/text, line 1: expected the columns",
+    ),
+    "a chart of an unknown kind": (
+        "match compare {grid} {grid} --chart {tmp}/x.gif --store {store}",
+        "{tmp}/x.gif: expected a name that ends in .svg, .png or .html",
+    ),
+    "a comparison with a book": (
+        "match compare {grid} {run} --store {store}",
+        "is of the kind 'book', expected a run of matches",
+    ),
+    "a spec of the wrong kind for a grid": ("match grid --spec {tmp}/kind.toml", "kind"),
     "a table too large": (
         "solve 4444 --table-mb 1000000000",
         "table size is 1000000000 MiB, expected 1 to 4194304",
@@ -88,14 +141,21 @@ CASES: dict[str, Case] = {
 
 @pytest.mark.parametrize(("words", "expected"), CASES.values(), ids=CASES.keys())
 def test_a_fault_is_one_sentence_and_exit_code_2(
-    plymill_: Plymill, tmp_path: Path, book: Path, words: str, expected: str
+    plymill_: Plymill,
+    tmp_path: Path,
+    store: Path,
+    run_id: str,
+    grid_id: str,
+    book: Path,
+    words: str,
+    expected: str,
 ) -> None:
     (tmp_path / "text").write_text("not a book, not TOML\n")
     (tmp_path / "odd.toml").write_text("plies = 12\n")
     (tmp_path / "type.toml").write_text('ply = "many"\n')
     (tmp_path / "odd\udcff").mkdir()
     (tmp_path / "kind.toml").write_text('kind = "match"\n')
-    places = {"tmp": tmp_path, "book": book}
+    places = {"tmp": tmp_path, "book": book, "store": store, "run": run_id, "grid": grid_id}
     done = plymill_(*words.format(**places).split())
     assert done.code == 2
     assert expected.format(**places) in done.err

@@ -11,6 +11,7 @@ from tests.cli.helpers import Plymill
 
 COMMANDS = [
     *(f"book {name}" for name in ("build", "derive", "verify", "query", "convert", "info")),
+    *(f"match {name}" for name in ("grid", "duel", "pool", "replay", "compare", "chart")),
     *(f"run {name}" for name in ("list", "show", "resume", "download")),
     "solve",
 ]
@@ -24,7 +25,7 @@ def test_every_command_has_help_with_an_example(plymill_: Plymill, command: str)
     assert f"Example: plymill {command}" in shown.out
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], ["book"], ["run"]])
+@pytest.mark.parametrize("words", [[], ["--help"], ["book"], ["match"], ["run"]])
 def test_help_of_groups_lists_their_commands(plymill_: Plymill, words: list[str]) -> None:
     shown = plymill_(*words)
     assert shown.code == 0
@@ -51,7 +52,7 @@ def test_looking_at_runs_loads_no_ray_and_no_solver(tmp_path: Path) -> None:
     loaded = _modules_after(["run", "list", "--store", str(tmp_path)])
     assert "plymill.cluster.runs" in loaded
     assert "ray" not in loaded
-    for part in ("games", "books", "solver", "workers"):
+    for part in ("games", "books", "solver", "players", "matches", "workers"):
         assert f"plymill.{part}" not in loaded
 
 

@@ -13,10 +13,11 @@ from tests.cli.helpers import OPENING, TINY, Plymill, run_without_ray
 def test_list_names_every_run_with_its_state(plymill_: Plymill, store: Path, run_id: str) -> None:
     listed = plymill_("run", "list", "--store", store)
     assert listed.code == 0
-    (row,) = listed.out.splitlines()[1:]
+    row, other = listed.out.splitlines()[1:]
     assert row.split()[:3] == [run_id, "done", "100.0%"]
     assert f"after {OPENING}" in row
-    (fields,) = json.loads(plymill_("run", "list", "--store", store, "--json").out)
+    assert "grid of tictactoe, 10 to 40 against 10 to 40 iterations, 30 samples" in other
+    fields, _ = json.loads(plymill_("run", "list", "--store", store, "--json").out)
     assert fields["run_id"] == run_id
     assert fields["spec"]["opening"] == OPENING
     assert fields["progress"]["units_done"] == fields["progress"]["units_total"]
