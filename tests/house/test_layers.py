@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "plymill"
 #: Lowest first; rooms of one layer do not import each other.
 LAYERS = (
     ("_version",),
-    ("errors",),
+    ("errors", "words"),
     ("games",),
     ("solver", "books"),
     ("players",),

@@ -1,7 +1,6 @@
 """``plymill run``: the runs of a store."""
 
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -148,36 +147,9 @@ def _share(run: "RunInfo") -> str:
 
 
 def _title(run: "RunInfo") -> str:
-    """The job in a line, as far as its spec can be read."""
-    spec = run.spec
-    kind = spec.get("kind", "unknown")
-    try:
-        return _TITLES[kind](spec) if kind in _TITLES else str(kind)
-    except (KeyError, TypeError, IndexError):
-        return str(kind)
+    from plymill.workers.titles import title_of
 
-
-def _book_title(spec: Mapping[str, Any]) -> str:
-    after = f" after {spec['opening']}" if spec["opening"] else ""
-    kind = "with distances" if spec["distances"] else "outcomes only"
-    return f"book of the positions with {spec['ply']} stones{after}, {kind}"
-
-
-def _grid_title(spec: Mapping[str, Any]) -> str:
-    axes = [f"{axis[0]} to {axis[-1]}" for axis in (spec["first"], spec["second"])]
-    until = f", until {spec['until']}" if spec["until"] is not None else ""
-    return (
-        f"grid of {spec['game']}, {axes[0]} against {axes[1]} iterations, "
-        f"{spec['samples']:,} samples{until}"
-    )
-
-
-_TITLES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "book": _book_title,
-    "grid": _grid_title,
-    "duel": lambda spec: f"duel of {spec['game']}, {spec['player_a']} against {spec['player_b']}",
-    "pool": lambda spec: f"pool of {spec['game']}, {len(spec['players'])} players",
-}
+    return title_of(run.spec)
 
 
 def _show_figures(run: "RunInfo") -> None:
