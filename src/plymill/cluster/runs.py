@@ -64,7 +64,7 @@ def _listed(store_url: str, run_id: str) -> RunInfo:
     try:
         return load_run(store_url, run_id)
     except CorruptFileError:
-        return _info(RunStore.open(store_url, run_id), {})
+        return info_of(RunStore.open(store_url, run_id), {})
 
 
 def load_run(store_url: str, run_id: str) -> RunInfo:
@@ -76,20 +76,27 @@ def load_run(store_url: str, run_id: str) -> RunInfo:
     """
     store = RunStore.open(store_url, run_id)
     try:
-        return _info(store, store.read_spec())
+        return info_of(store, store.read_spec())
     except FileNotFoundError:
         known = _names(store_url)
     there = f"it holds {', '.join(known)}" if known else "it holds no runs"
     raise RunNotFoundError(f"There is no run '{run_id}' in {store_url}; {there}.")
 
 
-def _info(store: RunStore, spec: dict[str, Any]) -> RunInfo:
+def info_of(store: RunStore, spec: dict[str, Any], *, provenance: bool = True) -> RunInfo:
+    """What the files of a run tell, but for its spec.
+
+    Args:
+        store: the run's files.
+        spec: the fields of its spec; none if it was altered.
+        provenance: read who computed what as well, which may be megabytes.
+    """
     return RunInfo(
         run_id=store.run_id,
         spec=spec,
         progress=_progress(store),
         manifest=_manifest(store),
-        provenance=store.read_json("provenance.json"),
+        provenance=store.read_json("provenance.json") if provenance else None,
     )
 
 
