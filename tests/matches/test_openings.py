@@ -4,7 +4,7 @@ import pytest
 
 from plymill.games import State, open_game
 from plymill.matches import MatchError, Openings, after, plies, random_openings, read_openings
-from plymill.players import Choice
+from plymill.players import Choice, PlayerError
 
 
 class Judge:
@@ -79,6 +79,15 @@ def test_random_openings_are_legal_distinct_balanced_and_reproducible(name: str)
     assert random_openings(game, plies=3, count=20, seed=5) == openings
     assert random_openings(game, plies=3, count=8, seed=5).codes == openings.codes[:8]
     assert random_openings(game, plies=3, count=20, seed=6) != openings
+
+
+def test_the_judge_is_a_player() -> None:
+    game = open_game("connect4-7x6")
+    openings = random_openings(game, plies=6, count=5, seed=2, judge="uct:500")
+    assert openings == random_openings(game, plies=6, count=5, seed=2, judge="uct:500")
+    assert len({after(game, codes) for codes in openings.codes}) == 5
+    with pytest.raises(PlayerError):
+        random_openings(game, plies=6, count=5, seed=2, judge="nobody")
 
 
 @pytest.mark.usefixtures("judged")
