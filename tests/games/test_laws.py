@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plymill.games import Position, State, Stream, open_game
@@ -12,6 +12,7 @@ from tests.games.matches import NAMES, ODD_NAMES, matches
 SEEDS = st.integers(0, 2**64 - 1)
 
 
+@settings(deadline=None)
 @given(matches(), SEEDS)
 def test_a_games_own_playout_is_the_generic_one(match: list[State], seed: int) -> None:
     for state in match:
@@ -32,6 +33,7 @@ def test_many_playouts_are_the_generic_ones(name: str) -> None:
         assert own == generic
 
 
+@settings(deadline=None)
 @given(matches(), SEEDS)
 def test_goals_are_100_together(match: list[State], seed: int) -> None:
     end = match[-1].playout(Stream(seed))
@@ -40,6 +42,7 @@ def test_goals_are_100_together(match: list[State], seed: int) -> None:
     assert first in (0, 50, 100)
 
 
+@settings(deadline=None)
 @given(matches(), SEEDS)
 def test_a_playout_takes_one_number_a_move(match: list[State], seed: int) -> None:
     """Played move by move with the same numbers, a match ends in the same state."""
@@ -58,6 +61,7 @@ DROPS = tuple(name for name in (*NAMES, *ODD_NAMES) if name.startswith("connect4
 BOXES = tuple(name for name in (*NAMES, *ODD_NAMES) if name.startswith("boxes"))
 
 
+@settings(deadline=None)
 @given(matches(DROPS))
 def test_the_mirror_image_of_a_drop_match_is_the_match_of_mirrored_moves(
     match: list[State],
@@ -76,6 +80,7 @@ def test_the_mirror_image_of_a_drop_match_is_the_match_of_mirrored_moves(
             assert state.goals == image.goals
 
 
+@settings(deadline=None)
 @given(matches(BOXES), st.booleans())
 def test_the_mirror_image_of_a_boxes_match_is_the_match_of_mirrored_lines(
     match: list[State], upside_down: bool
@@ -102,6 +107,7 @@ def test_the_mirror_image_of_a_boxes_match_is_the_match_of_mirrored_lines(
         assert image.goals == match[-1].goals
 
 
+@settings(deadline=None)
 @given(matches(BOXES))
 def test_who_completes_a_box_moves_again_and_nobody_else(match: list[State]) -> None:
     for state, after in pairwise(match):
@@ -111,6 +117,7 @@ def test_who_completes_a_box_moves_again_and_nobody_else(match: list[State]) -> 
             assert (after.status == state.status) == (completed > 0)
 
 
+@settings(deadline=None)
 @given(matches(("bidding-tictactoe",)))
 def test_coins_change_hands_and_are_never_lost(match: list[State]) -> None:
     for state in match:
@@ -137,6 +144,7 @@ def test_connect_four_on_7x6_is_the_board_of_the_solver(columns: list[int]) -> N
     assert state == open_game("connect4").after(position.moves or "")
 
 
+@settings(deadline=None)
 @given(matches(("connect4-8x6",)))
 def test_the_misere_form_has_the_same_matches_with_goals_exchanged(match: list[State]) -> None:
     misere = open_game("connect4-suicide-8x6").start()

@@ -7,6 +7,7 @@ game; ``docs/adding-a-game.md`` adds one.
 cimport cython
 from libc.stdint cimport uint8_t, uint64_t
 
+from plymill.games.perft cimport perft, sum_goals
 from plymill.games.random cimport Stream, random_below, random_stream
 
 import re
@@ -37,50 +38,6 @@ cdef void generic_playout(const Rules *rules, GameState *state, random_stream *s
                     random_below(stream, rules.moves(rules.board, state, player, moves))
                 ]
         status = rules.play(rules.board, state, chosen[0], chosen[1])
-
-
-cdef uint64_t _perft(const Rules *rules, const GameState *state, int status, int depth) noexcept nogil:
-    cdef uint8_t moves[2][MAX_MOVES]
-    cdef int counts[2]
-    cdef int player, i, j
-    cdef GameState after
-    cdef uint64_t paths = 0
-    if depth == 0:
-        return 1
-    if status == OVER:
-        return 0
-    for player in range(2):
-        moves[player][0], counts[player] = NO_MOVE, 1
-        if status in (player, BOTH):
-            counts[player] = rules.moves(rules.board, state, player, moves[player])
-    if depth == 1:
-        return <uint64_t>counts[0] * <uint64_t>counts[1]
-    for i in range(counts[0]):
-        for j in range(counts[1]):
-            after = state[0]
-            paths += _perft(
-                rules, &after, rules.play(rules.board, &after, moves[0][i], moves[1][j]), depth - 1
-            )
-    return paths
-
-
-cdef void _sum_goals(
-    const Rules *rules, const GameState *state, random_stream *stream, int playouts, bint generic,
-    long long *sums,
-) noexcept nogil:
-    cdef GameState end
-    cdef int goals[2]
-    cdef int _
-    sums[0] = sums[1] = 0
-    for _ in range(playouts):
-        end = state[0]
-        if generic:
-            generic_playout(rules, &end, stream)
-        else:
-            rules.playout(rules.board, &end, stream)
-        rules.goals(rules.board, &end, goals)
-        sums[0] += goals[0]
-        sums[1] += goals[1]
 
 
 cdef class Game:
@@ -282,15 +239,15 @@ cdef class State:
         cdef bint all_the_same = generic
         cdef long long sums[2]
         with nogil:
-            _sum_goals(&self.game.rules, &self.data, &stream.data, playouts, all_the_same, sums)
+            sum_goals(&self.game.rules, &self.data, &stream.data, playouts, all_the_same, sums)
         return (sums[0] / <double>playouts, sums[1] / <double>playouts)
 
     def perft(self, int depth):
         """How many ways there are to play ``depth`` plies from here; a game that is over has none."""
-        cdef uint64_t paths
+        cdef uint64_t ways
         with nogil:
-            paths = _perft(&self.game.rules, &self.data, self.status, max(depth, 0))
-        return paths
+            ways = perft(&self.game.rules, &self.data, self.status, max(depth, 0))
+        return ways
 
     def move_text(self, code, player=None):
         """A legal move in words: ``"4"``.
