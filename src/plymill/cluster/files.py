@@ -2,8 +2,8 @@
 
 `ArrowFiles` serves local paths, ``s3://`` and ``gs://`` through ``pyarrow.fs``; `MemoryFiles` is
 for tests. A file is either there in full or not there: on a local disk it is written under a name
-of its own, flushed to the disk and renamed; an object store shows an object only when its upload
-is complete. A second writer of the same name replaces the first.
+of its own, flushed to the disk and renamed (see `leftovers`); an object store shows an object only
+when its upload is complete. A second writer of the same name replaces the first.
 """
 
 import errno
@@ -12,14 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol, Self
-from uuid import uuid4
 
 from pyarrow import fs as arrow
 
 from plymill.cluster.errors import StoreError, StoreFullError
+from plymill.cluster.leftovers import UNFINISHED, sweep_files, write_whole
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_UNFINISHED = ".unfinished-"
 
 
 class Files(Protocol):
@@ -43,6 +42,9 @@ class Files(Protocol):
 
     def delete(self, path: str) -> None:
         """Remove a file; nothing happens if there is none."""
+
+    def sweep(self) -> None:
+        """Remove, here and in all folders below, what writers left unfinished that are gone."""
 
     def sub(self, folder: str) -> Self:
         """The files of a folder inside this one."""
@@ -76,7 +78,7 @@ class ArrowFiles:
         """See `Files.write`."""
         with self._explain("write", path):
             if self.is_local:
-                self._write_local(Path(self._at(path)), data)
+                write_whole(Path(self._at(path)), data)
             else:
                 # One write and a close: Arrow would complete the upload of a part as well. By
                 # default it also compresses what has a name that ends in .zst.
@@ -84,27 +86,12 @@ class ArrowFiles:
                 stream.write(data)
                 stream.close()
 
-    def _write_local(self, target: Path, data: bytes) -> None:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = target.with_name(f"{_UNFINISHED}{uuid4().hex}-{target.name}")
-        try:
-            with unfinished.open("xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            unfinished.rename(target)
-        except BaseException:
-            with suppress(OSError):
-                unfinished.unlink()
-            raise
-        _flush_folder(target.parent)
-
     def list(self, folder: str) -> list[str]:
         """See `Files.list`."""
         with self._explain("list", folder):
             selector = arrow.FileSelector(self._at(folder), allow_not_found=True)
             names = [_name(info) for info in self._fs.get_file_info(selector)]
-        return sorted(name for name in names if name and not name.startswith(_UNFINISHED))
+        return sorted(name for name in names if name and not name.startswith(UNFINISHED))
 
     def exists(self, path: str) -> bool:
         """See `Files.exists`."""
@@ -115,6 +102,12 @@ class ArrowFiles:
         """See `Files.delete`."""
         with self._explain("delete", path), suppress(FileNotFoundError):
             self._fs.delete_file(self._at(path))
+
+    def sweep(self) -> None:
+        """See `Files.sweep`; in a bucket nothing can be seen before it is finished."""
+        if self.is_local:
+            for folder, _, _ in os.walk(self._root):
+                sweep_files(Path(folder))
 
     def sub(self, folder: str) -> "ArrowFiles":
         """See `Files.sub`."""
@@ -180,6 +173,9 @@ class MemoryFiles:
         """See `Files.delete`."""
         self._files.pop(self._at(path), None)
 
+    def sweep(self) -> None:
+        """See `Files.sweep`: writing takes no time."""
+
     def sub(self, folder: str) -> "MemoryFiles":
         """See `Files.sub`."""
         return MemoryFiles(f"{self.url}/{folder}", self._files)
@@ -229,12 +225,3 @@ def _one_request_a_file(url: str) -> str:
     if not url.startswith("s3://") or "allow_delayed_open" in url:
         return url
     return f"{url}{'&' if '?' in url else '?'}allow_delayed_open=true"
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a rename survive a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

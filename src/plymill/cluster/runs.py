@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from plymill.cluster.errors import CorruptFileError, RunNotFoundError, StoreError
 from plymill.cluster.files import ArrowFiles
+from plymill.cluster.leftovers import sweep_files
 from plymill.cluster.progress import Progress
 from plymill.cluster.sealed import read_object
 from plymill.cluster.store import ARTIFACTS, RunStore
@@ -132,6 +133,7 @@ def download(
         ) from None
     digests = _parse_sums(sums, where=store.files.place(_SUMS))
     target = ArrowFiles(str(destination))
+    sweep_files(Path(destination))
 
     def fetch(name: str) -> Path:
         size = _fetch(store, target, name, digests[name])

@@ -6,17 +6,16 @@ called again.
 
 import hashlib
 import platform
-import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 from plymill._version import __version__
 from plymill.cluster.errors import CorruptFileError
 from plymill.cluster.job import Job, Stage, StageContext
+from plymill.cluster.leftovers import scratch_folder, sweep_scratch
 from plymill.cluster.plan import Plan, Round, Unit, results_digest
 from plymill.cluster.store import ARTIFACTS, PROVENANCE, AuditRecord, Receipt, RunStore
 
@@ -43,7 +42,12 @@ class Inventory:
 
 
 def prepare(job: Job, store: RunStore) -> Inventory:
-    """Make sure that there is a plan with sound inputs, and see which units are finished."""
+    """Make sure that there is a plan with sound inputs, and see which units are finished.
+
+    What earlier sessions left half-written is removed.
+    """
+    store.files.sweep()
+    sweep_scratch(store.run_id)
     plan = store.read_plan() or _plan(job, store)
     receipts, faults = _finished(store, plan.units)
     audits = _audits(store, plan, receipts)
@@ -112,8 +116,8 @@ def run_stage(job: Job, store: RunStore, plan: Plan, name: str) -> Mapping[str, 
     def publish(path: str, data: bytes) -> None:
         files[path] = store.publish(f"{ARTIFACTS}/{path}", data)
 
-    with tempfile.TemporaryDirectory(prefix="plymill-") as scratch:
-        context = StageContext(store, plan, Path(scratch), _earlier(job, store, stage), publish)
+    with scratch_folder(store.run_id) as scratch:
+        context = StageContext(store, plan, scratch, _earlier(job, store, stage), publish)
         result = stage.run(context)
     store.write_sealed(_record(name), {"files": files, "result": result})
     return result

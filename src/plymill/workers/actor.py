@@ -4,6 +4,7 @@ import os
 import socket
 
 from plymill.cluster import Job, Receipt, RunStore, Unit
+from plymill.cluster.leftovers import sweep_scratch
 
 
 class UnitActor:
@@ -17,6 +18,7 @@ class UnitActor:
     """
 
     def __init__(self, job: Job, store: RunStore, name: str, threads: int) -> None:
+        sweep_scratch(store.run_id)
         self._worker = job.make_worker(store, name, threads)
 
     def hello(self) -> tuple[str, int]:
