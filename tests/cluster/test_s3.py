@@ -1,12 +1,10 @@
 """The store on S3, served by moto: the same files, the same behaviour."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
 from plymill.cluster import (
     ArrowFiles,
@@ -17,24 +15,8 @@ from plymill.cluster import (
     StoreError,
     download,
     list_runs,
+    load_run,
 )
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    """The URL of an empty bucket; endpoint and credentials come from the usual environment."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "test")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        boto3.client("s3").create_bucket(Bucket="books")
-        yield "s3://books"
-    server.stop()
 
 
 def test_files_are_written_read_listed_replaced_and_deleted(bucket: str) -> None:
@@ -53,10 +35,24 @@ def test_files_are_written_read_listed_replaced_and_deleted(bucket: str) -> None
         files.read("a/x")
 
 
-def test_a_bucket_that_is_not_there_is_explained(bucket: str) -> None:
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda files: files.write("y", b"1"),
+        lambda files: files.read("y"),
+        lambda files: files.list(""),
+        lambda files: files.exists("y"),
+        lambda files: list_runs(files.url),
+        lambda files: load_run(files.url, "book-1"),
+    ],
+    ids=["write", "read", "list", "exists", "runs", "run"],
+)
+def test_a_bucket_that_is_not_there_is_told_whatever_is_asked_of_it(
+    bucket: str, use: Callable[[ArrowFiles], object]
+) -> None:
     del bucket
-    with pytest.raises(StoreError, match=r"Cannot write s3://nowhere/x/y"):
-        ArrowFiles("s3://nowhere/x").write("y", b"1")
+    with pytest.raises(StoreError, match=r"^There is no bucket 'nowhere', which s3://nowhere/x"):
+        use(ArrowFiles("s3://nowhere/x"))
 
 
 def test_a_run_on_s3_makes_the_same_artefacts_goes_on_and_is_downloaded(

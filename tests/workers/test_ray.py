@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 import ray
-from moto.server import ThreadedMotoServer
 from ray.cluster_utils import Cluster
 
 from plymill.cluster import (
     ClusterError,
     Coordinator,
+    JobSpec,
     Progress,
     Receipt,
     RunInterruptedError,
@@ -48,26 +47,12 @@ NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 
 
 @pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """An S3 server whose address and credentials are in the environment of all Ray processes."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "test")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-        boto3.client("s3").create_bucket(Bucket="books")
-        yield "s3://books/runs"
-    server.stop()
+def cluster(bucket: str) -> Iterator[Cluster]:
+    """A head and a second node, one processor each, and this process connected to them.
 
-
-@pytest.fixture(scope="module")
-def cluster(s3: str) -> Iterator[Cluster]:
-    """A head and a second node, one processor each, and this process connected to them."""
-    del s3
+    All their processes inherit what is needed to reach the bucket.
+    """
+    del bucket
     cluster = Cluster(
         initialize_head=True,
         head_node_args={**NODE, "_system_config": HEALTH, "include_dashboard": False},
@@ -196,7 +181,7 @@ except RunInterruptedError as error:
 """
 
 
-def start_driver(spec: BookJob, url: str, address: str = "") -> subprocess.Popen[str]:
+def start_driver(spec: JobSpec, url: str, address: str = "") -> subprocess.Popen[str]:
     """Another process that runs the job; returns once some of its units are finished."""
     store = RunStore.open(url, spec.run_id)
     store.write_spec(spec)
@@ -410,9 +395,14 @@ def test_a_cluster_that_is_not_there_is_explained(tmp_path: Path, tiny: BookJob)
 
 
 def test_a_whole_run_on_s3_makes_the_same_books(
-    cluster: Cluster, s3: str, small: BookJob, undisturbed: Artifacts, artifacts_of: ArtifactsOf
+    cluster: Cluster,
+    bucket: str,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
 ) -> None:
     del cluster
-    result = run_job(small, s3, options=OPTIONS)
+    url = f"{bucket}/runs"
+    result = run_job(small, url, options=OPTIONS)
     assert result.complete
-    assert artifacts_of(s3, small.run_id) == undisturbed
+    assert artifacts_of(url, small.run_id) == undisturbed

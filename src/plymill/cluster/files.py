@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 
 from pyarrow import fs as arrow
 
+from plymill.cluster.buckets import meet_bucket, open_bucket
 from plymill.cluster.errors import StoreError, StoreFullError
 from plymill.cluster.leftovers import UNFINISHED, sweep_files, write_whole
 
@@ -126,6 +127,8 @@ class ArrowFiles:
     @contextmanager
     def _explain(self, what: str, path: str) -> Iterator[None]:
         """Turn an error of the system into one sentence; a missing file stays what it is."""
+        if not self.is_local:
+            meet_bucket(self._fs, self._root, self.url)
         try:
             yield
         except FileNotFoundError:
@@ -192,9 +195,11 @@ def _open(url: str) -> tuple[arrow.FileSystem, str]:
     try:
         if "://" not in url:
             return arrow.LocalFileSystem(), _local_root(url)
-        filesystem, root = arrow.FileSystem.from_uri(_one_request_a_file(url))
+        filesystem, root = open_bucket(url)
         if not root.strip("/"):
             raise ValueError("it names no bucket")
+    except StoreError:
+        raise
     except (OSError, RuntimeError, ValueError) as error:
         raise StoreError(
             f"Cannot open the store '{url}': {error}; expected a folder, s3://bucket/path or "
@@ -218,10 +223,3 @@ def _local_root(path: str) -> str:
     except UnicodeEncodeError:
         raise ValueError("its name is not UTF-8") from None
     return root
-
-
-def _one_request_a_file(url: str) -> str:
-    """Let Arrow put a small S3 object in one request, which it does not by default."""
-    if not url.startswith("s3://") or "allow_delayed_open" in url:
-        return url
-    return f"{url}{'&' if '?' in url else '?'}allow_delayed_open=true"

@@ -1,0 +1,96 @@
+"""Meeting a bucket: whether it is there, and whether anybody answers at all.
+
+Arrow's clients try for minutes where nobody answers, do not hear Ctrl-C meanwhile, and list a
+bucket that does not exist as an empty one. So every process, before it does anything else with a
+bucket, asks for it once, in a thread of its own, and waits only as long as a person would.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from copy import copy
+from threading import Thread
+from typing import TypeVar
+
+from pyarrow import fs as arrow
+
+from plymill.cluster.errors import StoreError
+
+T = TypeVar("T")
+
+ANSWER_SECONDS = 20.0
+_EXPECTED = "expected a network that leads to it, and somebody there who answers"
+_met: set[str] = set()
+
+
+def open_bucket(url: str) -> tuple[arrow.FileSystem, str]:
+    """The filesystem of a URL, and the path on it. Arrow asks S3 for the bucket's region.
+
+    Raises:
+        StoreError: nobody answers.
+        OSError, ValueError: Arrow cannot open it.
+    """
+    opened: tuple[arrow.FileSystem, str] = _in_time(
+        url, lambda: arrow.FileSystem.from_uri(_one_request_a_file(url))
+    )
+    return opened
+
+
+def meet_bucket(filesystem: arrow.FileSystem, root: str, url: str) -> None:
+    """Ask for the bucket of a store, unless this process has done so.
+
+    Args:
+        filesystem: as opened.
+        root: the path on it, which begins with the bucket's name.
+        url: the store.
+
+    Raises:
+        StoreError: there is no such bucket, or nobody answers.
+    """
+    bucket = root.partition("/")[0]
+    name = f"{url.partition('://')[0]}://{bucket}?{url.partition('?')[2]}"
+    if name in _met:
+        return
+    # A copy of an S3 filesystem gives up after three attempts, where one from a URL tries for more
+    # than a minute; and before a request has ended, Arrow does not let the process end.
+    hasty = copy(filesystem)
+    try:
+        found = _in_time(url, lambda: hasty.get_file_info(bucket))
+        missing = found.type == arrow.FileType.NotFound
+    except StoreError:
+        raise
+    except OSError as error:
+        if "NETWORK_CONNECTION" in str(error):
+            raise StoreError(f"Cannot reach the store {url}: {error}; {_EXPECTED}.") from error
+        missing = False  # who may use a bucket need not be allowed to ask for it
+    if missing and "allow_bucket_creation" not in url:
+        raise StoreError(
+            f"There is no bucket '{bucket}', which {url} is to be in; make it first, or name one "
+            "that is there."
+        )
+    _met.add(name)
+
+
+def _in_time(url: str, ask: Callable[[], T]) -> T:
+    """What ``ask`` returns or raises; it is left to itself when it takes too long."""
+    answer: Future[T] = Future()
+
+    def wait() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=wait, daemon=True).start()
+    try:
+        return answer.result(timeout=ANSWER_SECONDS)
+    except TimeoutError:
+        raise StoreError(
+            f"Cannot reach the store {url}: no answer for {ANSWER_SECONDS:g} seconds; {_EXPECTED}."
+        ) from None
+
+
+def _one_request_a_file(url: str) -> str:
+    """Let Arrow put a small S3 object in one request, which it does not by default."""
+    if not url.startswith("s3://") or "allow_delayed_open" in url:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}allow_delayed_open=true"

@@ -1,0 +1,31 @@
+"""What tests of several rooms share."""
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """The URL of an empty bucket on an S3 server of this module's own, served by moto.
+
+    Address and credentials are in the environment, where all processes that a test starts find
+    them. The bucket has a name of its own, as moto's servers of one process share their data.
+    """
+    import boto3
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    name = f"books-{uuid4().hex[:8]}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        patch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        boto3.client("s3").create_bucket(Bucket=name)
+        yield f"s3://{name}"
+    server.stop()
