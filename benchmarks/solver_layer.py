@@ -4,7 +4,7 @@ The layer is cut into units as a job cuts it. Of these, groups of neighbours eve
 layer are solved by a real run on local Ray with two threads. The first half of a group only warms
 the table; the rest is measured, as units in the middle of a stretch are what a whole run consists
 of. All scores are compared with the published book. bitbully's figure is extrapolated from a cold
-sample of the measured units.
+sample of the measured units. Both are processor time.
 
 ``--unit 10000`` is the size of a real job's units; ``--store`` keeps the run, to go on with it.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from _harness import Comparison, parser, show
 from _positions import Bitbully, published_book, scores_of
-from plymill.cluster import Coordinator, Plan, RunOptions, RunStore, Stage
+from plymill.cluster import Coordinator, Plan, Receipt, RunOptions, RunStore, Stage
 from plymill.cluster.ray_executor import RayExecutor
 from plymill.cluster.ray_session import ray_session
 from plymill.workers import BookJob
@@ -52,7 +52,9 @@ class SampledRun(BookRun):
         """None: there is no book to make of a sample."""
         return ()
 
-    def page(self, manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
+    def page(
+        self, store: RunStore, manifest: Mapping[str, Any], provenance: Mapping[str, Any]
+    ) -> str:
         """An empty page, as there is no book to show."""
         return ""
 
@@ -95,7 +97,7 @@ def measure(job: SampledRun, store: RunStore, sample: int) -> Comparison:
         checked += len(keys)
         if unit.index % job.length < job.length // 2:
             continue
-        ours.append(receipt.seconds / len(keys))
+        ours.append(cost(receipt) / len(keys))
         some = keys[:: max(1, len(keys) * (job.length // 2) // sample)]
         answers, seconds = peer.solve(some)
         if not np.array_equal(answers, scores_of(some, book)):
@@ -110,6 +112,11 @@ def measure(job: SampledRun, store: RunStore, sample: int) -> Comparison:
         checked=checked,
         extra={"ms_a_position": [round(1e3 * seconds, 2) for seconds in ours]},
     )
+
+
+def cost(receipt: Receipt) -> float:
+    """Processor seconds of a unit; of a kept run's receipts that lack them, the wall time."""
+    return receipt.seconds if receipt.processor_seconds is None else receipt.processor_seconds
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import errno
 import os
 import pickle
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,22 @@ def test_a_unit_result_comes_back_with_its_receipt(store: RunStore) -> None:
     np.testing.assert_array_equal(arrays["keys"], ARRAYS["keys"])
     assert back == receipt(unit)
     assert store.finished_units() == {unit.name}
+
+
+def test_a_receipt_of_a_version_that_did_not_count_processor_time_is_read(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = make_unit(store)
+
+    def older(written: Receipt) -> dict[str, Any]:
+        return {k: v for k, v in asdict(written).items() if k != "processor_seconds"}
+
+    with monkeypatch.context() as patch:
+        patch.setattr("plymill.cluster.store.asdict", older)
+        store.write_unit(unit, ARRAYS, receipt(unit))
+    assert b"processor_seconds" not in store.files.read("units/00003.zst")
+    assert store.read_unit(unit)[1] == receipt(unit)
+    assert receipt(unit).processor_seconds is None
 
 
 def test_a_unit_of_another_run_is_refused(files: Files) -> None:

@@ -42,7 +42,9 @@ class Receipt:
         unit: index of the unit.
         digest: digest of the result.
         worker: name of the worker that solved it.
-        seconds: time that one thread spent on it.
+        seconds: wall time that one thread spent on it, waiting included; rates are made of it.
+        processor_seconds: processor time of that thread: what the unit cost. None in receipts of
+            versions that did not count it.
         finished: when, in seconds since 1970.
         host: name of the machine.
         pid: process on that machine.
@@ -57,6 +59,7 @@ class Receipt:
     host: str
     pid: int
     counters: Mapping[str, int] = field(default_factory=dict)
+    processor_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,11 @@ from plymill.cluster.plan import Plan, Round, Unit, results_digest
 from plymill.cluster.store import ARTIFACTS, PROVENANCE, AuditRecord, Receipt, RunStore
 
 _READERS = 8
+_LEGEND = {
+    "seconds": "wall time of the unit in its thread, pauses for other programs included",
+    "processor_seconds": "processor time of that thread: what the unit cost; null if not counted",
+    "finished": "when, in seconds since 1970",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +173,7 @@ def _provenance(store: RunStore, plan: Plan) -> dict[str, Any]:
         "run_id": store.run_id,
         "versions": {name: version(name) for name in ("ray", "numpy", "pyarrow", "zstandard")}
         | {"python": platform.python_version(), "plymill": __version__},
+        "legend": _LEGEND,
         "units": [
             asdict(receipt) | {"name": plan.units[receipt.unit].name} for receipt in receipts
         ],

@@ -10,6 +10,13 @@ from plymill.workers.charts import Bar, bar_chart
 
 _BINS = 60
 
+_ABOUT_SECONDS = (
+    "Wall seconds are how long a worker's threads were at work on their units by the clock, pauses "
+    "for other programs included; the rates are made of them. Processor seconds are what the "
+    "threads used of their processors: what the units cost, without planning, audits and the steps "
+    "after solving."
+)
+
 _STYLE = """
 :root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
@@ -126,7 +133,7 @@ def _validation(results: Mapping[str, Any]) -> str:
 
 
 def _throughput(manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> str:
-    """Positions a second over time; a unit's positions are spread over the time it took."""
+    """Positions a second over time; a unit's positions are spread over the wall time it took."""
     units = provenance["units"]
     sizes = manifest["positions"] / len(units)
     begin = min(unit["finished"] - unit["seconds"] for unit in units)
@@ -147,17 +154,34 @@ def _throughput(manifest: Mapping[str, Any], provenance: Mapping[str, Any]) -> s
 
 
 def _workers(provenance: Mapping[str, Any]) -> str:
-    totals: dict[str, list[Any]] = {}
+    """What each worker did, and what all of it cost."""
+    by_worker: dict[str, list[Mapping[str, Any]]] = {}
     for unit in provenance["units"]:
-        row = totals.setdefault(unit["worker"], [unit["host"], unit["pid"], 0, 0.0, 0])
-        row[2] += 1
-        row[3] += unit["seconds"]
-        row[4] += unit["counters"].get("nodes", 0)
+        by_worker.setdefault(unit["worker"], []).append(unit)
     rows = [
-        (worker, host, pid, units, f"{seconds:,.1f}", nodes)
-        for worker, (host, pid, units, seconds, nodes) in sorted(totals.items())
+        (
+            worker,
+            units[0]["host"],
+            units[0]["pid"],
+            len(units),
+            f"{sum(unit['seconds'] for unit in units):,.1f}",
+            _processor_seconds(units),
+            sum(unit["counters"].get("nodes", 0) for unit in units),
+        )
+        for worker, units in sorted(by_worker.items())
     ]
-    return _table(("worker", "host", "process", "units", "thread seconds", "nodes searched"), rows)
+    head = ("worker", "host", "process", "units", "wall seconds", "processor seconds", "nodes")
+    total = _processor_seconds(provenance["units"])
+    return f"{_table(head, rows)}<p>{_ABOUT_SECONDS} All in all: {total} processor seconds.</p>"
+
+
+def _processor_seconds(units: Sequence[Mapping[str, Any]]) -> str:
+    """What these units cost; receipts of versions that did not count it are named."""
+    counted = [s for unit in units if (s := unit.get("processor_seconds")) is not None]
+    if not counted:
+        return "not counted"
+    rest = len(units) - len(counted)
+    return f"{sum(counted):,.1f}" + (f" (without {rest:,} of {len(units):,} units)" if rest else "")
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
