@@ -184,12 +184,36 @@ def test_a_damaged_file_cannot_be_checked(late_book: ArrayBook, tmp_path: Path) 
         validate(open_book(path))
 
 
+def test_a_position_that_no_game_reaches_is_not_expected_in_a_book() -> None:
+    scope = Scope(ply=2, distances=True)
+    keys = positions_of(scope)
+    first_below = Position("11").key  # player 1's stone under player 2's, and the other way round
+    upside_down = np.uint64(first_below + 1)
+    assert not Position.from_key(int(upside_down)).is_reachable()
+    wrong = np.sort(np.append(keys, upside_down))
+    check = check_itself(ArrayBook(wrong, np.zeros(len(wrong), dtype=np.int8), scope))
+    assert counts(check) == {"extra": 1}
+    (fault,) = [fault for fault in check.faults if fault.count]
+    assert fault.keys.tolist() == [int(upside_down)]
+
+
+def test_a_fault_knows_all_keys_and_tells_of_some() -> None:
+    fault = Fault("differing")
+    assert fault.keys.tolist() == []
+    for start in (0, 30):
+        fault.add(np.arange(start, start + 30, dtype=np.uint64), lambda place: f"is {place}")
+    assert fault.keys.tolist() == list(range(60))
+    assert (fault.count, len(fault.examples)) == (60, 10)
+    assert set(fault.as_json()) == {"kind", "count", "examples"}
+
+
 def test_a_sample_solved_again_finds_wrong_values(late_book: ArrayBook) -> None:
     def solve_keys(keys: Keys) -> Values:
         return late_book.lookup(keys)[0]
 
     wrong = ArrayBook(late_book.keys, late_book.values + np.int8(1), late_book.scope)
     check = check_sample(wrong, solve_keys, 50, seed=3)
+    assert check.name == "random sample (seed 3) solved again"
     assert check.compared == check.count("differing") == 50
     assert len(check.faults[0].examples) == 10
     assert check_sample(late_book, solve_keys, 10**6).compared == len(late_book)

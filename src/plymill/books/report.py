@@ -3,11 +3,14 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from plymill.books.examples import EXAMPLES, drawing
+
+Keys = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,24 @@ class Fault:
     kind: str
     count: int = 0
     examples: list[Example] = field(default_factory=list)
+    _keys: list[Keys] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def add(self, keys: npt.NDArray[np.uint64], note: Callable[[int], str]) -> None:
+    @property
+    def keys(self) -> Keys:
+        """The keys of all positions at fault."""
+        return np.concatenate([np.empty(0, dtype=np.uint64), *self._keys])
+
+    def add(self, keys: Keys, note: Callable[[int], str]) -> None:
         """Counts positions; ``note`` tells what is wrong with the one at a place of ``keys``."""
         self.count += len(keys)
+        self._keys.append(keys)
         for place in range(min(len(keys), EXAMPLES - len(self.examples))):
             self.examples.append(Example(int(keys[place]), note(place)))
+
+    def as_json(self) -> dict[str, Any]:
+        """Kind, count and examples for a JSON object."""
+        examples = [asdict(example) for example in self.examples]
+        return {"kind": self.kind, "count": self.count, "examples": examples}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +122,14 @@ class Report:
     def to_json(self) -> str:
         """The report as one JSON object."""
         checks = [
-            asdict(check) | {"ok": check.ok, "verdict": check.verdict} for check in self.checks
+            {
+                "name": check.name,
+                "compared": check.compared,
+                "faults": [fault.as_json() for fault in check.faults],
+                "ok": check.ok,
+                "verdict": check.verdict,
+            }
+            for check in self.checks
         ]
         return json.dumps(
             {"subject": self.subject, "ok": self.ok, "verdict": self.verdict, "checks": checks}

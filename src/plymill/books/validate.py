@@ -141,7 +141,8 @@ def check_sample(book: Book, solve_keys: SolveKeys, size: int, seed: int = 0) ->
     keys, values = keys[np.sort(chosen)], values[np.sort(chosen)]
     differing = Fault("differing")
     _add_differences(differing, keys, values, solve_keys(keys), exact=book.distances)
-    return Check(name=f"sample {seed} solved again", compared=len(keys), faults=[differing])
+    name = f"random sample (seed {seed}) solved again"
+    return Check(name=name, compared=len(keys), faults=[differing])
 
 
 def _faults_of_keys(scope: Scope, keys: Keys) -> list[Fault]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from plymill.books import (
     Book,
+    BookContentError,
     Scope,
     convert_book,
     derive,
@@ -18,9 +19,15 @@ from plymill.books import (
     validate,
 )
 from plymill.books.book import Block
-from plymill.cluster import RunFailedError, Stage, StageContext, Unit
+from plymill.cluster import Stage, StageContext, Unit
 from plymill.cluster.store import ARTIFACTS
 from plymill.solver import Solver, enumerate_ply
+from plymill.workers.book_blame import (
+    derived_failure,
+    merge_failure,
+    read_finished,
+    validation_failure,
+)
 from plymill.workers.book_spec import BookJob
 
 REFERENCE = "input/reference"
@@ -38,11 +45,19 @@ def book_stages(spec: BookJob) -> tuple[Stage, ...]:
 
 
 def merge_units(spec: BookJob, context: StageContext) -> dict[str, Any]:
-    """All units into one book; every position of the ply must be there exactly once."""
+    """All units into one book; every position of the ply must be there exactly once.
+
+    Raises:
+        RunFailedError: they do not fit together; the sentence says which unit is at fault.
+    """
     scope = Scope(ply=spec.ply, distances=spec.distances, opening=spec.opening)
     path = context.scratch / f"{spec.stem(spec.ply)}.plymill"
     sources = {f"unit {u.name}": _blocks(context, u) for u in context.plan.units}
-    report = merge_to_file(path, scope, sources, expected=[enumerate_ply(spec.ply, spec.opening)])
+    expected = enumerate_ply(spec.ply, spec.opening)
+    try:
+        report = merge_to_file(path, scope, sources, expected=[expected])
+    except BookContentError as error:
+        raise merge_failure(spec, context, error) from error
     context.publish(path.name, path.read_bytes())
     with open_book(path) as book:
         return {"ply": spec.ply, "positions": report.positions, "values": _distribution(book)}
@@ -81,7 +96,8 @@ def validate_books(spec: BookJob, context: StageContext) -> dict[str, Any]:
     """Check each book against itself, a sample solved again, and the reference if there is one.
 
     Raises:
-        RunFailedError: a check found a fault; the sentence says which.
+        RunFailedError: a check found a fault; the sentence says which unit it comes from, or who
+            else is at fault.
     """
     results = {}
     derived = [ply for ply in spec.derive if context.earlier["derive"][str(ply)]["positions"]]
@@ -89,15 +105,18 @@ def validate_books(spec: BookJob, context: StageContext) -> dict[str, Any]:
         with _fetch(context, spec.stem(ply)) as book:
             main = ply == spec.ply
             against = _reference(spec, context) if main else []
+            solve_keys = _solve_scores if spec.distances else _solve_outcomes
             report = validate(
                 book,
                 against=against,
                 sample=spec.validate_sample if main else 0,
-                solve_keys=_solve_outcomes if not spec.distances else _solve_scores,
+                solve_keys=solve_keys,
                 seed=spec.seed,
             )
+            if not report.ok and main:
+                raise validation_failure(spec, context, report, solve_keys)
             if not report.ok:
-                raise RunFailedError(f"The book {spec.stem(ply)} is not sound: {report.verdict}")
+                raise derived_failure(spec, ply, report)
             # The report names files by their path, which differs from run to run.
             text = report.to_json().replace(f"{context.scratch}/", "")
             results[str(ply)] = json.loads(text)
@@ -114,7 +133,7 @@ def _solve_outcomes(keys: Any) -> Any:
 
 
 def _blocks(context: StageContext, unit: Unit) -> Iterator[Block]:
-    arrays, _ = context.store.read_unit(unit)
+    arrays = read_finished(context, unit)
     yield arrays["keys"], arrays["scores"]
 
 
