@@ -6,7 +6,8 @@ key* is the smaller of its own key and its mirror image's.
 """
 
 cimport cython
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
 
 from plymill.games cimport bitboard as bb
 
@@ -15,6 +16,13 @@ from operator import index
 import numpy as np
 
 from plymill.errors import IllegalMoveError, InvalidPositionError
+
+cdef extern from "reachable.h" nogil:
+    cdef struct pm_heights:
+        uint64_t states
+
+    pm_heights pm_heights_of(uint64_t mask) noexcept
+    bint pm_reachable(uint64_t own, uint64_t mask, const pm_heights* heights, uint8_t* seen) noexcept
 
 WIDTH = bb.PLYMILL_WIDTH
 HEIGHT = bb.PLYMILL_HEIGHT
@@ -81,8 +89,7 @@ cdef class Position:
 
         Raises:
             InvalidPositionError: an overfull column, sides out of balance, or a game that went on
-                after its end. That stones can be dropped in turns, one upon another, until they
-                lie like this is not checked.
+                after its end. Whether play can come to it is not checked: see `is_reachable`.
         """
         key = index(key)
         if not 0 <= key <= bb.PM_KEY_MASK or not bb.pm_balanced(key):
@@ -99,7 +106,7 @@ cdef class Position:
 
         Raises:
             InvalidPositionError: wrong shape or values, a stone in the air, sides out of balance,
-                or a game that went on after its end.
+                a game that went on after its end, or a board that no order of moves leads to.
         """
         try:
             board = np.asarray(rows)
@@ -128,7 +135,13 @@ cdef class Position:
                     )
                 first |= square if stone == 1 else 0
                 second |= square if stone == 2 else 0
-        return _from_stones(first, second)
+        position = _from_stones(first, second)
+        if not position.is_reachable():
+            raise InvalidPositionError(
+                "no order of moves leads to the board: the players, in turns, cannot have dropped "
+                "their stones one upon another like this"
+            )
+        return position
 
     @staticmethod
     def from_huffman(key, ply):
@@ -242,6 +255,20 @@ cdef class Position:
     def is_over(self):
         """True if a player has won or the board is full."""
         return self._mask == bb.PM_BOARD or self.winner() != 0
+
+    def is_reachable(self):
+        """True if some order of moves leads here: a position from a key may be one that none does."""
+        if self._moves is not None:
+            return True
+        cdef pm_heights heights = pm_heights_of(self._mask)
+        cdef uint8_t* seen = <uint8_t*>calloc(heights.states // 8 + 1, 1)
+        if seen == NULL:
+            raise MemoryError("there is no memory for the states below a position")
+        cdef bint reachable
+        with nogil:
+            reachable = pm_reachable(self._own, self._mask, &heights, seen)
+        free(seen)
+        return reachable
 
     def mirror(self):
         """The mirror image, column 1 for column 7 and so on."""
