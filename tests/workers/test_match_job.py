@@ -32,7 +32,7 @@ from tests.workers.match_runs import artifacts, play, played, store_of
 pytestmark = pytest.mark.usefixtures("without_charts")
 
 GRID = GridJob(
-    game="tictactoe", first=(10, 20, 40), second=(10, 20, 40), samples=12, unit_seconds=0.0005,
+    game="tictactoe", first=(10, 20, 40), second=(10, 20, 40), samples=12, unit_seconds=0.0002,
     audit_fraction=0.2, seed=3,
 )  # fmt: skip
 UNTIL = GridJob(
@@ -41,7 +41,7 @@ UNTIL = GridJob(
     second=(10, 20),
     samples=10,
     until=0.25,
-    unit_seconds=0.0005,
+    unit_seconds=0.0002,
 )
 DUEL = DuelJob(
     game="connect4",
@@ -51,7 +51,7 @@ DUEL = DuelJob(
     openings=("44", "43", "34", "45", "33", "54", "24", "42"),
 )
 POOL = PoolJob(
-    game="tictactoe", players=("uct:30", "random", "first-legal"), samples=10, unit_seconds=0.0002
+    game="tictactoe", players=("uct:30", "random", "first-legal"), samples=10, unit_seconds=0.00005
 )
 JOBS: list[MatchJob] = [GRID, UNTIL, DUEL, POOL]
 
@@ -129,7 +129,7 @@ def test_every_match_of_the_grid_is_played_once_and_is_what_it_is_alone() -> Non
 
 def test_units_cost_about_the_same_though_cells_differ_a_thousandfold() -> None:
     axis = tuple(10 * 2**k for k in range(11))
-    spec = GridJob(game="connect4-8x6", first=axis, second=axis, samples=2000)
+    spec = GridJob(game="connect4-8x6", first=axis, second=axis, samples=4000)
     files = MemoryFiles()
     plan = make_job(spec, RunOptions()).plan(store_of(spec, files))
     costs = np.array([unit.cost for unit in plan.units])
@@ -142,7 +142,7 @@ def test_units_cost_about_the_same_though_cells_differ_a_thousandfold() -> None:
 
 
 def test_a_small_job_is_cut_so_that_several_threads_share_it() -> None:
-    spec = GridJob(game="connect4", first=(10_000,), second=(10_000,), samples=100)
+    spec = GridJob(game="connect4", first=(100_000,), second=(100_000,), samples=100)
     plan = make_job(spec, RunOptions()).plan(store_of(spec, MemoryFiles()))
     assert 16 <= len(plan.units) <= 64
 
