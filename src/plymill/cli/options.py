@@ -59,6 +59,8 @@ RunId = Annotated[
     str, Parameter(name="RUN", help="The run, such as book-1f0c2a3b4d5e or grid-1f0c2a3b4d5e.")
 ]
 
+LogLevel = Literal["debug", "info", "warning"]
+
 DEFAULT_STORE = "./runs"
 
 
@@ -81,6 +83,16 @@ class Work:
             help="Working threads on each node; all of its processors if left out.",
         ),
     ] = None
+    log_file: Annotated[
+        Path | None,
+        Parameter(
+            help="Where to log what happens, one JSON object a line; beside Ray's logs if left out."
+        ),
+    ] = None
+    log_level: Annotated[
+        LogLevel,
+        Parameter(help="How much to log: every unit, what happens, or what a person should know."),
+    ] = "info"
     json: Json = False
 
 

@@ -26,7 +26,12 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
     from plymill.cluster import RunInterruptedError, RunOptions
 
     table_mb = work.table_mb if isinstance(work, TableWork) else None
-    options = RunOptions(threads=work.threads, table_mb=table_mb)
+    options = RunOptions(
+        threads=work.threads,
+        table_mb=table_mb,
+        log_file=work.log_file,
+        log_level=work.log_level,
+    )
     try:
         with watching() as watcher:
             result = start(options, watcher)

@@ -5,7 +5,7 @@ result is there and sound are finished, the others are not.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,7 @@ from plymill.cluster.session import Session, audited, done
 from plymill.cluster.spec import RunOptions
 from plymill.cluster.store import AuditRecord, Receipt, RunStore
 from plymill.cluster.tasks import Inventory, extend, prepare, run_stage, seal
+from plymill.cluster.watch import Watcher
 
 _POLL = 0.5
 
@@ -54,6 +55,7 @@ class Coordinator:
         executor: where workers live.
         options: how often to write.
         on_progress: see `Recorder`.
+        watchers: are told what happens.
         clock: seconds since 1970.
     """
 
@@ -65,6 +67,7 @@ class Coordinator:
         *,
         options: RunOptions | None = None,
         on_progress: Callable[[Progress], None] | None = None,
+        watchers: Sequence[Watcher] = (),
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._job = job
@@ -77,7 +80,7 @@ class Coordinator:
         self._phase = "planning"
         self._session: Session | None = None
         every = (options or RunOptions()).report_every
-        self._recorder = Recorder(store, clock, every, on_progress)
+        self._recorder = Recorder(store, clock, every, on_progress, watchers)
 
     def run(self) -> RunResult:
         """Do all that is left to do, from planning to the artefacts.
@@ -171,6 +174,8 @@ class Coordinator:
             return
         event: e.Event
         if isinstance(report, Receipt):
+            if report.unit in session.state.in_flight(report.worker):
+                self._recorder.finished(session.plan.units[report.unit], report)
             event = session.finished(report, self._clock())
         else:
             event = report
@@ -198,7 +203,12 @@ class Coordinator:
                 self._store.write_audit(
                     session.plan.units[unit], AuditRecord(unit=unit, digest=digest, worker=worker)
                 )
-                self._recorder.event("audited", unit=session.plan.units[unit].name, worker=worker)
+                self._recorder.event(
+                    "audited",
+                    unit=session.plan.units[unit].name,
+                    worker=worker,
+                    agrees=digest == session.state.digests[unit],
+                )
             case _:
                 pass
 

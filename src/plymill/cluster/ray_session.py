@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from plymill.cluster.errors import ClusterError
 
@@ -70,6 +71,14 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
             yield
     finally:
         ray.shutdown()
+
+
+def log_file(run_id: str) -> Path | None:
+    """Where a run's driver logs if nobody says otherwise: beside Ray's own logs on this machine."""
+    from ray._private.worker import _global_node  # Ray tells the folder nowhere else
+
+    folder = None if _global_node is None else _global_node.get_logs_dir_path()
+    return Path(folder) / f"plymill-{run_id}.jsonl" if folder and Path(folder).is_dir() else None
 
 
 @contextmanager

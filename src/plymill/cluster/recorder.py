@@ -1,10 +1,12 @@
 """Writes what happens in a run to its store: ``events.jsonl`` and ``progress.json``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
-from plymill.cluster.store import RunStore
+from plymill.cluster.store import Receipt, RunStore
+from plymill.cluster.watch import Watcher
 
 _SHOW_EVERY = 0.5
 
@@ -18,6 +20,7 @@ class Recorder:
         write_every: seconds between two writes.
         on_progress: called with the progress, as often as it is written but at least twice a
             second, and at every change of state.
+        watchers: are told the same.
     """
 
     def __init__(
@@ -26,18 +29,27 @@ class Recorder:
         clock: Callable[[], float],
         write_every: float,
         on_progress: Callable[[Progress], None] | None,
+        watchers: Sequence[Watcher] = (),
     ) -> None:
         self._store = store
         self._clock = clock
         self._write_every = write_every
         self._show_every = min(write_every, _SHOW_EVERY)
         self._on_progress = on_progress
+        self._watchers = watchers
         self._events = store.read_events()
         self._written = self._shown = float("-inf")
 
     def event(self, event: str, **fields: Any) -> None:
         """Note that something happened now."""
         self._events.append({"time": round(self._clock(), 3), "event": event, **fields})
+        for watcher in self._watchers:
+            watcher.happened(event, fields)
+
+    def finished(self, unit: Unit, receipt: Receipt) -> None:
+        """Tell the watchers of a finished unit; the store has it already."""
+        for watcher in self._watchers:
+            watcher.finished(unit, receipt)
 
     def report(self, progress: Callable[[], Progress], *, now: bool = False) -> None:
         """Show and write the progress if it is time, or in any case if ``now``."""
@@ -47,10 +59,16 @@ class Recorder:
         if not (show or write):
             return
         current = progress()
-        if show and self._on_progress is not None:
+        if show:
             self._shown = time
-            self._on_progress(current)
+            self._show(current)
         if write:
             self._written = time
             self._store.write_json("progress.json", current.model_dump(mode="json"))
             self._store.write_events(self._events)
+
+    def _show(self, progress: Progress) -> None:
+        if self._on_progress is not None:
+            self._on_progress(progress)
+        for watcher in self._watchers:
+            watcher.progressed(progress)

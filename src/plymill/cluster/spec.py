@@ -10,7 +10,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -86,6 +86,8 @@ class RunOptions(BaseModel):
         threads: solving threads on each node; all of the node's processors when None.
         table_mb: transposition table of each node, in megabytes; chosen by the job when None.
         report_every: seconds between two writes of ``progress.json``.
+        log_file: where the driver logs, one JSON object a line; beside Ray's logs when None.
+        log_level: debug tells every unit, info what happens, warning what a person should know.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,6 +95,8 @@ class RunOptions(BaseModel):
     threads: int | None = Field(default=None, ge=1)
     table_mb: int | None = Field(default=None, ge=1)
     report_every: float = Field(default=5.0, gt=0)
+    log_file: Path | None = None
+    log_level: Literal["debug", "info", "warning"] = "info"
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

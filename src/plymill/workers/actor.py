@@ -2,9 +2,12 @@
 
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from plymill.cluster import Job, Receipt, RunStore, Unit
 from plymill.cluster.leftovers import sweep_scratch
+from plymill.cluster.logs import log, log_to_stderr
 
 
 class UnitActor:
@@ -19,6 +22,8 @@ class UnitActor:
 
     def __init__(self, job: Job, store: RunStore, name: str, threads: int) -> None:
         sweep_scratch(store.run_id)
+        log_to_stderr()  # a file of Ray's
+        self._who = {"run": store.run_id, "worker": name}
         self._worker = job.make_worker(store, name, threads)
 
     def hello(self) -> tuple[str, int]:
@@ -27,8 +32,19 @@ class UnitActor:
 
     def run(self, unit: Unit) -> Receipt:
         """See `plymill.cluster.Worker.run`."""
-        return self._worker.run(unit)
+        with self._telling("unit failed", unit):
+            return self._worker.run(unit)
 
     def audit(self, unit: Unit) -> str:
         """See `plymill.cluster.Worker.audit`."""
-        return self._worker.audit(unit)
+        with self._telling("audit failed", unit):
+            return self._worker.audit(unit)
+
+    @contextmanager
+    def _telling(self, message: str, unit: Unit) -> Iterator[None]:
+        """Log an exception where it was raised, with its traceback; the driver hears the gist."""
+        try:
+            yield
+        except Exception:
+            log("error", message, {**self._who, "unit": unit.name})
+            raise

@@ -14,6 +14,8 @@ from plymill.cluster import (
     RunStore,
     SpecError,
 )
+from plymill.cluster.logs import Logging, log_to
+from plymill.cluster.metrics import Metering
 from plymill.cluster.runs import load_run
 from plymill.workers.actor import UnitActor
 from plymill.workers.book_spec import BookJob, Layout
@@ -46,7 +48,8 @@ def run_job(
         PlymillError: the spec, the store or the cluster is at fault (exit code 2).
     """
     from plymill.cluster.ray_executor import RayExecutor
-    from plymill.cluster.ray_session import ray_session
+    from plymill.cluster.ray_metrics import RaySink
+    from plymill.cluster.ray_session import log_file, ray_session
 
     options = options or RunOptions()
     store = RunStore.open(store_url, spec.run_id)
@@ -55,8 +58,16 @@ def run_job(
     _store_reference(spec, store, reference)
     with ray_session(address, threads=options.threads):
         executor = RayExecutor(job, store, UnitActor, threads=options.threads)
-        coordinator = Coordinator(job, store, executor, options=options, on_progress=on_progress)
-        return coordinator.run()
+        coordinator = Coordinator(
+            job,
+            store,
+            executor,
+            options=options,
+            on_progress=on_progress,
+            watchers=(Logging(spec.run_id), Metering(spec.run_id, RaySink())),
+        )
+        with log_to(options.log_file or log_file(spec.run_id), options.log_level):
+            return coordinator.run()
 
 
 def resume_run(
