@@ -402,3 +402,8 @@ def test_matches_of_very_long_searches_take_fewer_turns_so_that_their_trees_fit(
     options = RunOptions()
     assert make_job(few, options).worker_memory(2) > 2 * 5_000_000 * 400
     assert thread_memory(many.sides(many.cells[0])) < 2**30
+    own = PoolJob(game="connect4", players=(foreign("First"), "random"))
+    solving = PoolJob(game="connect4", players=("perfect", "random"))
+    neither = PoolJob(game="connect4", players=("first-legal", "random"))
+    needs = [make_job(spec, options).worker_memory(2) for spec in (own, solving, neither)]
+    assert min(needs[:2]) > needs[2]

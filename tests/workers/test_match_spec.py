@@ -41,6 +41,7 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (DuelJob, {**DUEL, "openings": ["1212121"]}, "openings, line 1: .*ends the game"),
     (DuelJob, {**DUEL, "game": "chess"}, "there is no game 'chess'"),
     (DuelJob, {**DUEL, "game": None}, "game: "),
+    (DuelJob, {**DUEL, "game": "tictactoe", "player_b": "perfect"}, "plays connect4-7x6 only"),
     (PoolJob, {**POOL, "players": ["random"]}, "players: "),
     (PoolJob, {**POOL, "players": "random"}, "players: .*got 'random'"),
     (PoolJob, {**POOL, "players": ["uct:9", "uct:9,c=1.4142135623730951"]}, "'uct:9' twice"),

@@ -12,7 +12,7 @@ from plymill.matches.charts import (
     first_moves_chart,
     grid_chart,
 )
-from plymill.matches.charts.theme import FAINT, INK, altair, dressed, heading, values
+from plymill.matches.charts.theme import FAINT, INK, Subject, altair, dressed, heading, values
 from plymill.matches.equal_strength import equal_strength
 from plymill.matches.first_moves import count_first_moves
 from plymill.matches.moves import first_move_text
@@ -95,7 +95,7 @@ def duel_figures(spec: DuelJob, history: Sequence[tuple[int, float]]) -> dict[st
     )
     names = bounds.mark_text(align="left", baseline="bottom", dx=4, x=0).encode(text="says:N", y=y)
     title = heading(
-        f"{spec.game}: {spec.player_a} against {spec.player_b}",
+        f"{Subject(spec.game).title}: {spec.player_a} against {spec.player_b}",
         f"Log likelihood ratio of {spec.elo1:g} against {spec.elo0:g} {spec.model} Elo.",
     )
     chart = alt.layer(bounds, names, way).properties(width=560, height=300, title=title)
@@ -118,7 +118,9 @@ def pool_figures(spec: PoolJob, ratings: Sequence[Mapping[str, Any]]) -> dict[st
         x=alt.X("low:Q", title="Elo", scale=scale), x2="high:Q"
     )
     points = base.mark_circle(size=70, opacity=1, color=INK).encode(x=alt.X("mean:Q", scale=scale))
-    title = heading(f"{spec.game}: ratings", "Bradley-Terry; bars: 95% intervals; mean 0.")
+    title = heading(
+        f"{Subject(spec.game).title}: ratings", "Bradley-Terry; bars: 95% intervals; mean 0."
+    )
     chart = alt.layer(bars, points).properties(width=560, height=26 * len(rows), title=title)
     return {RATINGS: Figure(dressed(chart))}
 

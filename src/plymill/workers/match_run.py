@@ -17,10 +17,9 @@ from plymill.workers.match_provenance import provenance_files
 from plymill.workers.match_results import read_attempts
 from plymill.workers.match_spec import DuelJob, GridJob, MatchJob, OpeningJob, PoolJob
 from plymill.workers.match_stages import match_stages
-from plymill.workers.match_worker import MatchWorker, thread_memory
+from plymill.workers.match_worker import MatchWorker, process_memory, thread_memory
 
 _MB = 2**20
-_PROCESS_MB = 300  # interpreter, libraries, the results of a unit
 _TASK_MB = 1024  # reading and writing all matches, drawing charts
 
 
@@ -74,8 +73,8 @@ class MatchRun(ABC):
 
     def worker_memory(self, threads: int) -> int:
         """See `plymill.cluster.Job.worker_memory`."""
-        sides = {side for cell in self.spec.cells for side in self.spec.sides(cell)}
-        return _PROCESS_MB * _MB + threads * thread_memory(list(sides))
+        sides = list({side for cell in self.spec.cells for side in self.spec.sides(cell)})
+        return process_memory(sides) + threads * thread_memory(sides)
 
     @property
     def task_memory(self) -> int:

@@ -10,7 +10,8 @@ from plymill.games import open_game
 from plymill.matches.grids import MAX_AXIS, Cell, grid_cells, parse_iterations
 from plymill.matches.rounds import check_width
 from plymill.matches.sprt import Sprt
-from plymill.players import PlayerSpec, parse_player
+from plymill.players import PerfectSpec, PlayerSpec, parse_player
+from plymill.players.perfect import GAME as PERFECT_GAME
 
 if TYPE_CHECKING:
     from plymill.games import Game
@@ -39,6 +40,13 @@ class MatchJob(JobSpec):
     @classmethod
     def _canonical_game(cls, name: str) -> str:
         return open_game(name).name
+
+    @model_validator(mode="after")
+    def _players_of_this_game(self) -> Self:
+        for player in {side for cell in self.cells for side in self.sides(cell)}:
+            if isinstance(player, PerfectSpec) and self.game != PERFECT_GAME:
+                raise ValueError(f"player '{player}' plays {PERFECT_GAME} only, got {self.game}")
+        return self
 
     @property
     def rules(self) -> "Game":

@@ -17,7 +17,7 @@ from plymill.matches.grids import Stretch
 from plymill.matches.openings import Openings
 from plymill.matches.records import Matches, MatchRecord, Status
 from plymill.matches.referee import play_match
-from plymill.players import Player, PlayerSpec, UctSpec
+from plymill.players import PerfectSpec, Player, PlayerSpec, PythonSpec, UctSpec
 from plymill.players.native import LANES, MatchTask, play_uct_matches
 from plymill.workers.match_plan import unpack_openings, unpack_stretches
 from plymill.workers.match_spec import MatchJob
@@ -25,6 +25,9 @@ from plymill.workers.match_spec import MatchJob
 THREAD_MB = 512  # at most, for the trees of the matches that take turns in a thread
 _BYTES_AN_ITERATION = 400  # of a tree, with room to grow
 _TREES = 3  # of a match
+_PROCESS_MB = 300  # interpreter, libraries, the results of a unit
+_SOLVER_MB = 256  # of perfect players: tables, and the positions that are remembered
+_PLAYER_MB = 200  # of the process of a player of the user's own
 _DETAILS_LENGTH = 4000
 
 
@@ -179,6 +182,14 @@ def lanes_for(sides: Sequence[PlayerSpec]) -> int:
 
 
 def thread_memory(sides: Sequence[PlayerSpec]) -> int:
-    """Bytes that a thread needs for its trees; a single match may need more than `THREAD_MB`."""
+    """Bytes that a thread needs for its players; a single match may need more than `THREAD_MB`."""
     most = max((side.iterations for side in sides if isinstance(side, UctSpec)), default=1)
-    return max(2**24, lanes_for(sides) * _TREES * _BYTES_AN_ITERATION * most)
+    trees = max(2**24, lanes_for(sides) * _TREES * _BYTES_AN_ITERATION * most)
+    processes = min(2, sum(isinstance(side, PythonSpec) for side in sides))
+    return trees + processes * _PLAYER_MB * 2**20
+
+
+def process_memory(sides: Sequence[PlayerSpec]) -> int:
+    """Bytes that all threads of a worker need together."""
+    solves = any(isinstance(side, PerfectSpec) for side in sides)
+    return (_PROCESS_MB + (_SOLVER_MB if solves else 0)) * 2**20
