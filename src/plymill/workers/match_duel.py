@@ -93,7 +93,7 @@ def first_pairs(spec: DuelJob, pair_seconds: float) -> int:
     return min(spec.max_pairs, max(FEWEST_PAIRS, min(enough, _MOST_AT_FIRST)))
 
 
-def more_pairs(spec: DuelJob, stand: Standing, pair_seconds: float) -> int:
+def more_pairs(spec: DuelJob, stand: Standing) -> int:
     """How many pairs to play next; 0 to end the duel.
 
     As many as it takes if the test goes on as it did, but no more than were played so far.
@@ -103,9 +103,9 @@ def more_pairs(spec: DuelJob, stand: Standing, pair_seconds: float) -> int:
     lower, upper = spec.sprt.bounds
     llr = stand.decision.llr
     bound = upper if llr > 0 else lower
-    wanted = math.ceil(stand.tried * (bound - llr) / llr) if llr else stand.tried
-    most = max(stand.tried, first_pairs(spec, pair_seconds))
-    return max(0, min(max(wanted, FEWEST_PAIRS), most, spec.max_pairs - stand.tried))
+    growth = min(1.0, (bound - llr) / llr) if llr else 1.0
+    wanted = max(math.ceil(growth * stand.tried), FEWEST_PAIRS)
+    return max(0, min(wanted, spec.max_pairs - stand.tried))
 
 
 def pair_stretches(start: int, count: int) -> Sequence[Stretch]:

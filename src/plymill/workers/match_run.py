@@ -147,7 +147,7 @@ class DuelRun(_OpeningRun):
     def following(self, matches: Matches) -> Sequence[Stretch]:
         """See `MatchRun.following`."""
         stand = standing(self.spec, matches)
-        return pair_stretches(stand.tried, more_pairs(self.spec, stand, self._pair_seconds))
+        return pair_stretches(stand.tried, more_pairs(self.spec, stand))
 
     @property
     def _pair_seconds(self) -> float:
