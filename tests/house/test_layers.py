@@ -16,7 +16,8 @@ LAYERS = (
     ("matches", "learning"),
     ("cluster",),
     ("workers",),
-    ("cli", "web"),
+    ("web",),
+    ("cli",),
 )
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 IMPORTED = re.compile(r"^\s*(?:from|import|cimport)\s+plymill\.(\w+)", re.MULTILINE)

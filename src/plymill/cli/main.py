@@ -14,6 +14,7 @@ from plymill.cli.failures import exit_code_of
 from plymill.cli.match import app as match_app
 from plymill.cli.output import prepare_streams
 from plymill.cli.run import app as run_app
+from plymill.cli.serve import serve
 from plymill.cli.solve import solve
 
 _HELP = (
@@ -42,6 +43,9 @@ def make_app() -> App:
     app.command(book_app)
     app.command(match_app)
     app.command(run_app)
+    app.command(
+        serve, help_epilogue="Example: plymill serve --store s3://bucket/runs --port 8300"
+    )
     app.command(solve, help_epilogue="Example: plymill solve 4453")
     return app
 

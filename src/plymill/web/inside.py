@@ -1,0 +1,116 @@
+"""The store as the page sees it: nothing in it can be changed, and nothing outside of it seen."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from plymill.cluster import ArrowFiles, StoreError
+
+_CHUNK = 1 << 20
+
+
+class InsideFiles:
+    """The files of a store, or of a folder in it; see `plymill.cluster.Files`.
+
+    A path that would lead out of the store is a file that is not there: be it by ``..``, by a
+    slash at its beginning, or by a symbolic link anywhere on the way.
+
+    Args:
+        files: the whole store.
+        folder: a folder in it; empty for the store itself.
+    """
+
+    def __init__(self, files: ArrowFiles, folder: str = "") -> None:
+        self._files = files
+        self._folder = folder
+        self._root = Path(os.path.realpath(files.url)) if files.is_local else None
+
+    @property
+    def url(self) -> str:
+        """See `Files.url`."""
+        return self._files.place(self._folder) if self._folder else self._files.url
+
+    def read(self, path: str) -> bytes:
+        """See `Files.read`."""
+        return self._files.read(self._file(path))
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """A file piece by piece, the first of them read before anything is returned.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        inside = self._file(path)
+        if self._root is None:
+            return iter([self._files.read(inside)])
+        stream = Path(self._files.place(inside)).open("rb")  # noqa: SIM115 - closed by the iterator
+
+        def pieces() -> Iterator[bytes]:
+            with stream:
+                while piece := stream.read(_CHUNK):
+                    yield piece
+
+        return pieces()
+
+    def local_path(self, path: str) -> Path | None:
+        """Where the file is on a disk of this machine; None for stores that are elsewhere.
+
+        Raises:
+            FileNotFoundError: there is none.
+        """
+        inside = self._file(path)
+        return None if self._root is None else Path(self._files.place(inside))
+
+    def list(self, folder: str) -> list[str]:
+        """See `Files.list`."""
+        try:
+            return self._files.list(self._inside(folder))
+        except FileNotFoundError:
+            return []
+
+    def exists(self, path: str) -> bool:
+        """See `Files.exists`."""
+        try:
+            return self._files.exists(self._file(path))
+        except FileNotFoundError:
+            return False
+
+    def sub(self, folder: str) -> "InsideFiles":
+        """See `Files.sub`."""
+        return InsideFiles(self._files, self._inside(folder))
+
+    def place(self, path: str) -> str:
+        """See `Files.place`."""
+        return self._files.place(f"{self._folder}/{path}" if self._folder else path)
+
+    def write(self, path: str, data: bytes) -> NoReturn:
+        """Refused."""
+        del data
+        raise StoreError(f"The page does not write {self.place(path)}: it only reads.")
+
+    def delete(self, path: str) -> NoReturn:
+        """Refused."""
+        raise StoreError(f"The page does not delete {self.place(path)}: it only reads.")
+
+    def sweep(self) -> None:
+        """Nothing: what writers left is theirs."""
+
+    def _inside(self, path: str) -> str:
+        """The path from the store's root on."""
+        parts = path.split("/") if path else []
+        if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+            raise FileNotFoundError(path)
+        whole = "/".join([self._folder, *parts] if self._folder else parts)
+        if self._root is not None:
+            real = Path(os.path.realpath(self._root / whole))
+            if not real.is_relative_to(self._root):
+                raise FileNotFoundError(path)
+        return whole
+
+    def _file(self, path: str) -> str:
+        """The same of a file; what is something else, such as a pipe, is not there."""
+        inside = self._inside(path)
+        if self._root is not None and not (self._root / inside).is_file():
+            raise FileNotFoundError(path)
+        return inside

@@ -1,0 +1,242 @@
+"""The books of a store, opened where they are, and what they say of positions."""
+
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+from plymill.books import Book, NotInBookError, open_book
+from plymill.books.scores import describe
+from plymill.cluster import RunInfo, RunNotFoundError, StoreError
+from plymill.errors import IllegalMoveError
+from plymill.games import Position
+from plymill.players.answers import Answer, answer
+from plymill.solver import Solver
+from plymill.web.memo import Memo
+from plymill.web.models import BookEntry, BookFile, PositionAnswer, Value
+from plymill.web.reading import StoreReader, artifact_path
+from plymill.workers.titles import title_of
+
+#: Positions with fewer stones take the solver too long for somebody who waits for a page.
+SOLVE_FROM = 10
+_TABLE_MB = 64
+_REMEMBERED = 50_000  # positions of a shelf
+_SHELVES = 8
+_MOST_WAITING = 16
+_FOR_EVER = 1e9
+_SUFFIX = ".plymill"
+
+
+class BusyError(StoreError):
+    """Too many questions at once that take long."""
+
+
+class Workshop:
+    """The solver, and how many may wait for what takes long: it is done one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(_MOST_WAITING)
+
+    @cached_property
+    def solver(self) -> Solver:
+        """The solver; it is made when it is first needed."""
+        return Solver(_TABLE_MB)
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Wait until it is one's turn.
+
+        Raises:
+            BusyError: too many wait already.
+        """
+        if not self._places.acquire(blocking=False):
+            raise BusyError("Too many positions are being worked out; ask again in a moment.")
+        try:
+            with self._lock:
+                yield
+        finally:
+            self._places.release()
+
+
+class Shelf:
+    """The books of one run, which answer together.
+
+    Args:
+        entry: what they are.
+        books: the books, by ply.
+        workshop: for what they cannot tell.
+    """
+
+    def __init__(self, entry: BookEntry, books: Sequence[Book], workshop: Workshop) -> None:
+        self.entry = entry
+        self._books = books
+        self._workshop = workshop
+        self._answers: Memo[tuple[str, bool], PositionAnswer] = Memo(_REMEMBERED)
+
+    @property
+    def opening(self) -> str:
+        """The moves that all positions follow."""
+        return self.entry.opening
+
+    def ask(self, moves: str, *, solve: bool = True) -> PositionAnswer:
+        """What is known of the position after these moves.
+
+        Args:
+            moves: columns 1 to 7.
+            solve: whether to solve what the books cannot tell, if that takes seconds at most.
+
+        Raises:
+            IllegalMoveError: they are not.
+            BusyError: too many others are being solved.
+        """
+        if len(moves) > 42:
+            raise IllegalMoveError(f"A game has at most 42 moves, got {len(moves)}.", 43)
+        position = Position(moves)
+        return self._answers.get(
+            (moves, solve), lambda: self._find(position, solve=solve), lambda _: _FOR_EVER
+        )
+
+    def best_line(self, moves: str, most: int) -> Iterator[tuple[int, PositionAnswer]]:
+        """Best moves from a position on, and what is known after each; the middle one of several.
+
+        Args:
+            moves: of the position.
+            most: how many at most.
+        """
+        for _ in range(most):
+            best = self.ask(moves).best
+            if not best:
+                return
+            column = min(best, key=lambda column: abs(column - 4))
+            moves += str(column)
+            yield column, self.ask(moves)
+
+    def _find(self, position: Position, *, solve: bool) -> PositionAnswer:
+        book = next((book for book in self._books if position.ply < book.ply), self._books[-1])
+        name = Path(book.source).name
+        near = position.ply >= book.ply - 3
+        try:
+            if near or position.is_over():
+                return _told(answer(position, book, None, name=name))
+            with self._workshop.place():
+                return _told(answer(position, book, None, name=name))
+        except NotInBookError as error:
+            if not solve or position.ply < SOLVE_FROM:
+                return self._unknown(position, book, str(error))
+        with self._workshop.place():
+            solver = self._workshop.solver
+            return _told(answer(position, book, lambda: solver, name=name))
+
+    def _unknown(self, position: Position, book: Book, why: str) -> PositionAnswer:
+        """What is left to say: the value of the position itself, if the book ends at it."""
+        held = book.get(position) if position.ply == book.ply else None
+        name = Path(book.source).name
+        if held is not None:
+            reason = f"{name} ends here: it tells the value of this position, not of its moves."
+        elif position.ply < len(self.opening):
+            reason = f"{name} begins after {self.opening}."
+        else:
+            reason = f"{name} does not tell: {why.replace(book.source, name)}."
+        value = None
+        if held is not None:
+            words = describe(held, position.moves_left, position.to_move, distances=book.distances)
+            score = held if book.distances else None
+            winner = position.to_move if held > 0 else 3 - position.to_move
+            value = Value(score=score, winner=winner if held else None, plies=None, words=words)
+        return PositionAnswer(
+            moves=position.moves or "",
+            ply=position.ply,
+            to_move=position.to_move,
+            board=position.to_array().tolist(),
+            value=value,
+            columns={str(column): None for column in range(1, 8)},
+            best=[],
+            source="book" if held is not None else "none",
+            reason=reason,
+        )
+
+
+class Library:
+    """All books of a store.
+
+    Args:
+        reader: the store.
+    """
+
+    def __init__(self, reader: StoreReader) -> None:
+        self._reader = reader
+        self._workshop = Workshop()
+        self._shelves: Memo[tuple[str, str], Shelf] = Memo(_SHELVES)
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+
+    def run_ids(self) -> list[str]:
+        """The runs that have made books."""
+        return [run.run_id for run in self._reader.runs() if _names(run)]
+
+    def shelf(self, run_id: str) -> Shelf:
+        """The books of a run.
+
+        Raises:
+            RunNotFoundError: there is no such run, or it has made no books.
+            BookFormatError: a book is damaged.
+        """
+        run = self._reader.run(run_id)
+        names = _names(run)
+        if not names:
+            raise RunNotFoundError(f"Run {run_id} has made no books, or not yet.")
+        digests = ",".join(run.manifest["files"][name]["sha256"] for name in names)  # type: ignore[index]
+        return self._shelves.get(
+            (run_id, digests), lambda: self._open(run, names), lambda _: _FOR_EVER
+        )
+
+    def _open(self, run: RunInfo, names: Sequence[str]) -> Shelf:
+        assert run.manifest is not None
+        files = run.manifest["files"]
+        books = {name: open_book(self._path(run.run_id, name)) for name in names}
+        ordered = sorted(books, key=lambda name: books[name].ply)
+        entry = BookEntry(
+            run_id=run.run_id,
+            title=title_of(run.spec),
+            opening=books[ordered[0]].opening,
+            books=[
+                BookFile(
+                    name=name,
+                    ply=books[name].ply,
+                    positions=len(books[name]),
+                    distances=books[name].distances,
+                    opening=books[name].opening,
+                    **files[name],
+                )
+                for name in ordered
+            ],
+        )
+        return Shelf(entry, [books[name] for name in ordered], self._workshop)
+
+    def _path(self, run_id: str, name: str) -> Path:
+        """Where a book is on a disk of this machine; one that is elsewhere is fetched."""
+        files = self._reader.files_of(run_id)
+        path = artifact_path(name)
+        try:
+            local = files.local_path(path)
+            if local is not None:
+                return local
+            data = files.read(path)
+        except FileNotFoundError:
+            raise RunNotFoundError(f"The book {name} of run {run_id} is missing.") from None
+        if self._scratch is None:
+            self._scratch = tempfile.TemporaryDirectory(prefix="plymill-page-")
+        copy = Path(self._scratch.name) / f"{run_id}-{name}"
+        copy.write_bytes(data)
+        return copy
+
+
+def _names(run: RunInfo) -> list[str]:
+    files = (run.manifest or {}).get("files", {})
+    return sorted(name for name in files if name.endswith(_SUFFIX))
+
+
+def _told(found: Answer) -> PositionAnswer:
+    return PositionAnswer.model_validate(found.as_json() | {"moves": found.position.moves or ""})
