@@ -20,12 +20,13 @@ from plymill.cluster import (
     Unit,
 )
 from plymill.games import Stream
+from plymill.matches.errors import MatchError
 from plymill.matches.intervals import wilson_bounds
 from plymill.matches.records import Matches
 from plymill.matches.referee import play_match
 from plymill.matches.rounds import cell_scores
 from plymill.workers import DuelJob, GridJob, MatchJob, PoolJob, make_job
-from plymill.workers.match_plan import unpack_stretches
+from plymill.workers.match_plan import unpack_openings, unpack_stretches
 from plymill.workers.match_worker import MatchWorker, lanes_for, making, thread_memory
 from tests.workers.match_runs import artifacts, play, played, store_of
 
@@ -228,6 +229,37 @@ def test_a_duel_decides_alike_however_its_units_are_cut() -> None:
         made = artifacts(spec, files)
         verdicts.add((made["duel.json"], made["matches.parquet"], made["cells.csv"]))
     assert len(verdicts) == 1
+
+
+@pytest.mark.parametrize(
+    ("game", "fields", "count"),
+    [
+        ("connect4", {"opening_count": 5}, 5),
+        ("connect4", {"opening_count": 5, "opening_plies": 0}, 0),
+        ("connect4", {"openings": ("44", "43")}, 2),
+        ("tictactoe", {}, 0),
+        ("tictactoe", {"opening_plies": 1, "opening_count": 3, "opening_margin": 0.4}, 3),
+        ("sheep-and-wolf", {}, 0),
+    ],
+)
+def test_a_duel_of_a_long_game_begins_with_random_openings_if_there_are_any(
+    game: str, fields: dict[str, Any], count: int
+) -> None:
+    spec = DuelJob(game=game, player_a="uct:10", player_b="random", **fields)
+    store = store_of(spec, MemoryFiles())
+    plan = make_job(spec, RunOptions()).plan(store)
+    openings = unpack_openings(store.read_input(plan.units[-1]))
+    assert len(openings.codes) == count
+    assert len(set(openings.codes)) == count
+
+
+def test_openings_that_cannot_be_found_are_an_error_only_if_they_were_asked_for() -> None:
+    spec = DuelJob(
+        game="sheep-and-wolf", player_a="uct:10", player_b="random", opening_plies=4,
+        opening_count=2,
+    )  # fmt: skip
+    with pytest.raises(MatchError, match="expected 2 balanced positions of sheep-and-wolf"):
+        make_job(spec, RunOptions()).plan(store_of(spec, MemoryFiles()))
 
 
 @pytest.mark.parametrize("pentanomial", [True, False])

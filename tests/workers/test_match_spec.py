@@ -39,6 +39,7 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (DuelJob, {**DUEL, "max_pairs": 0}, "max_pairs: .*got 0"),
     (DuelJob, {**DUEL, "openings": ["44", "9"]}, "openings, line 2: .*"),
     (DuelJob, {**DUEL, "openings": ["1212121"]}, "openings, line 1: .*ends the game"),
+    (DuelJob, {**DUEL, "opening_plies": -1}, "opening_plies: .*got -1"),
     (DuelJob, {**DUEL, "game": "chess"}, "there is no game 'chess'"),
     (DuelJob, {**DUEL, "game": None}, "game: "),
     (DuelJob, {**DUEL, "game": "tictactoe", "player_b": "perfect"}, "plays connect4-7x6 only"),
@@ -70,13 +71,6 @@ def test_what_means_the_same_is_the_same_job() -> None:
     assert DuelJob.from_fields({**DUEL, "game": "connect4-7x6"}).run_id == duel.run_id
     assert DuelJob.from_fields({**DUEL, "elo0": 0}).run_id == duel.run_id
     assert duel.run_id.startswith("duel-")
-
-
-def test_a_duel_of_a_long_game_begins_with_random_openings_if_nothing_else_is_said() -> None:
-    assert DuelJob.from_fields(DUEL).opening_plies == 4
-    assert DuelJob.from_fields({**DUEL, "opening_plies": 0}).opening_plies == 0
-    assert DuelJob.from_fields({**DUEL, "openings": ["44"]}).opening_plies == 0
-    assert DuelJob.from_fields({**DUEL, "game": "tictactoe"}).opening_plies == 0
 
 
 def test_cells_are_numbered_row_by_row() -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from plymill.cli.options import Work
+from plymill.cli.options import MaybeSending, Work
 
 if TYPE_CHECKING:
     from plymill.workers import MatchJob
 
-_HERE = Work()
+_HERE, _STAY = Work(), MaybeSending()
 
 Spec = Annotated[
     Path | None,
@@ -54,7 +54,11 @@ class Openings:
         ),
     ] = None
     opening_plies: Annotated[
-        int | None, Parameter(help="Plies of random openings; 0 for the initial position.")
+        int | None,
+        Parameter(
+            help="Plies of random openings; 0 for the initial position; by default 4 in a duel or "
+            "pool of a long game that has as many balanced ones."
+        ),
     ] = None
     opening_count: Annotated[
         int | None, Parameter(help="How many random openings; 64 if left out.")
@@ -93,6 +97,7 @@ def grid(
     ] = None,
     common: Common = _COMMON,
     work: Work = _HERE,
+    sending: MaybeSending = _STAY,
 ) -> int:
     """Play UCT against UCT with fixed numbers of iterations a move: a cell for each pair.
 
@@ -106,7 +111,7 @@ def grid(
         "samples": samples,
         "until": until,
     }
-    return _play("grid", spec, fields | asdict(common), work)
+    return _play("grid", spec, fields | asdict(common), work, sending)
 
 
 def duel(
@@ -145,6 +150,7 @@ def duel(
     openings: Openings = _OPENINGS,
     common: Common = _COMMON,
     work: Work = _HERE,
+    sending: MaybeSending = _STAY,
 ) -> int:
     """Does A beat B? Pairs of matches with both colours, until a sequential test has decided."""
     fields = {
@@ -158,7 +164,7 @@ def duel(
         "pentanomial": pentanomial,
         "max_pairs": max_pairs,
     }
-    return _play("duel", spec, fields | asdict(openings) | asdict(common), work)
+    return _play("duel", spec, fields | asdict(openings) | asdict(common), work, sending)
 
 
 def pool(
@@ -174,19 +180,25 @@ def pool(
     openings: Openings = _OPENINGS,
     common: Common = _COMMON,
     work: Work = _HERE,
+    sending: MaybeSending = _STAY,
 ) -> int:
     """Everybody against everybody: ratings with intervals, and the cross table."""
     fields = {"players": players, "samples": samples}
-    return _play("pool", spec, fields | asdict(openings) | asdict(common), work)
+    return _play("pool", spec, fields | asdict(openings) | asdict(common), work, sending)
 
 
-def _play(kind: str, spec: Path | None, fields: dict[str, Any], work: Work) -> int:
+def _play(
+    kind: str, spec: Path | None, fields: dict[str, Any], work: Work, sending: MaybeSending
+) -> int:
     from plymill.cli.running import carry_out
+    from plymill.cli.sending import send
     from plymill.cli.sources import require_store
     from plymill.workers import run_job
 
     require_store(work.store, there=False)
     job = _job(kind, spec, {name: value for name, value in fields.items() if value is not None})
+    if sending.submit:
+        return send(job, work, sending)
     return carry_out(
         job.run_id,
         work,

@@ -6,6 +6,7 @@ from typing import Any
 
 from plymill.cluster import Plan, RunOptions, RunStore, Stage
 from plymill.matches.costs import cell_seconds
+from plymill.matches.errors import MatchError
 from plymill.matches.grids import Stretch
 from plymill.matches.openings import Openings, random_openings, read_openings
 from plymill.matches.records import Matches
@@ -20,6 +21,8 @@ from plymill.workers.match_stages import match_stages
 from plymill.workers.match_worker import MatchWorker, process_memory, thread_memory
 
 _MB = 2**20
+_LONG_GAME = 20  # plies from which random openings are drawn without being asked for
+_OPENING_PLIES = 4
 _TASK_MB = 1024  # reading and writing all matches, drawing charts
 
 
@@ -124,11 +127,22 @@ class _OpeningRun(MatchRun):
         spec = self.spec
         if spec.openings:
             return read_openings(spec.rules, spec.openings)
-        if not spec.opening_plies:
+        if spec.opening_plies is not None:
+            return self._random(spec.opening_plies)
+        if spec.rules.max_plies < _LONG_GAME:
+            return Openings()
+        try:
+            return self._random(_OPENING_PLIES)
+        except MatchError:  # there are not as many
+            return Openings()
+
+    def _random(self, plies: int) -> Openings:
+        spec = self.spec
+        if not plies:
             return Openings()
         return random_openings(
             spec.rules,
-            plies=spec.opening_plies,
+            plies=plies,
             count=spec.opening_count,
             seed=spec.seed,
             margin=spec.opening_margin,

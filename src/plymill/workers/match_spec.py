@@ -16,9 +16,6 @@ from plymill.players.perfect import GAME as PERFECT_GAME
 if TYPE_CHECKING:
     from plymill.games import Game
 
-_LONG_GAME = 20  # plies from which random openings make sense without being asked for
-_OPENING_PLIES = 4
-
 
 class MatchJob(JobSpec):
     """What all jobs that play matches have in common.
@@ -132,13 +129,14 @@ class OpeningJob(MatchJob):
 
     Attributes:
         openings: openings as the game writes moves, one each; drawn at random if there are none.
-        opening_plies: plies of random openings; 0 to begin at the initial position.
+        opening_plies: plies of random openings; 0 to begin at the initial position. If left out, 4
+            in a long game in which as many balanced positions are found, else 0.
         opening_count: how many random openings.
         opening_margin: how far from one half a judge's estimate of a random opening may be.
     """
 
     openings: tuple[str, ...] = ()
-    opening_plies: int = Field(default=0, ge=0, le=64)
+    opening_plies: int | None = Field(default=None, ge=0, le=64)
     opening_count: int = Field(default=64, ge=1, le=10_000)
     opening_margin: float = Field(default=0.1, gt=0, le=0.5)
 
@@ -176,17 +174,6 @@ class DuelJob(OpeningJob):
     model: Literal["logistic", "normalized"] = "logistic"
     pentanomial: bool = True
     max_pairs: int = Field(default=10_000, ge=1, le=10_000_000)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _openings_by_default(cls, fields: Any) -> Any:
-        """Make the default explicit, so that it is part of the hash."""
-        if not isinstance(fields, dict) or fields.get("opening_plies") is not None:
-            return fields
-        name = fields.get("game")
-        long = isinstance(name, str) and open_game(name).max_plies >= _LONG_GAME
-        plies = _OPENING_PLIES if long and not fields.get("openings") else 0
-        return {**fields, "opening_plies": plies}
 
     @field_validator("player_a", "player_b")
     @classmethod
