@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter, validators
 
-from plymill.cli.options import Layout, TableWork
+from plymill.cli.options import Layout, MaybeSending, TableWork
 
 if TYPE_CHECKING:
     from plymill.workers import BookJob
 
-_HERE = TableWork()
+_HERE, _STAY = TableWork(), MaybeSending()
 
 
 def build(
@@ -70,6 +70,7 @@ def build(
         int | None, Parameter(help="Chooses the units that are audited, and the sample.")
     ] = None,
     work: TableWork = _HERE,
+    sending: MaybeSending = _STAY,
 ) -> int:
     """Solve all undecided positions of a ply, exactly, and make an opening book of them.
 
@@ -77,6 +78,7 @@ def build(
     never on --threads, --table-mb, --address or how often it was interrupted.
     """
     from plymill.cli.running import carry_out
+    from plymill.cli.sending import send
     from plymill.cli.sources import require_store
     from plymill.workers import run_job
 
@@ -94,6 +96,8 @@ def build(
     require_store(work.store, there=False)
     job = _job(spec, {name: value for name, value in fields.items() if value is not None})
     job, reference = _with_reference(job, against, against_layout)
+    if sending.submit:
+        return send(job, work, sending, reference=reference)
     return carry_out(
         job.run_id,
         work,

@@ -11,6 +11,7 @@ from cyclopts import App
 from plymill._version import __version__
 from plymill.cli.book import app as book_app
 from plymill.cli.failures import exit_code_of
+from plymill.cli.jobs import cancel, delete, jobs, logs, resume, status, stop, submit
 from plymill.cli.match import app as match_app
 from plymill.cli.output import prepare_streams
 from plymill.cli.run import app as run_app
@@ -43,9 +44,19 @@ def make_app() -> App:
     app.command(book_app)
     app.command(match_app)
     app.command(run_app)
-    app.command(
-        serve, help_epilogue="Example: plymill serve --store s3://bucket/runs --port 8300"
-    )
+    for command, words in (
+        (submit, "job.toml --address http://head:8265 --store s3://bucket/runs"),
+        (jobs, ""),
+        (status, "book-1f0c2a3b4d5e"),
+        (logs, "book-1f0c2a3b4d5e --follow"),
+        (stop, "book-1f0c2a3b4d5e"),
+        (resume, "book-1f0c2a3b4d5e"),
+        (cancel, "book-1f0c2a3b4d5e"),
+        (delete, "book-1f0c2a3b4d5e"),
+    ):
+        example = f"plymill {command.__name__} {words}".rstrip()
+        app.command(command, help_epilogue=f"Example: {example}")
+    app.command(serve, help_epilogue="Example: plymill serve --store s3://bucket/runs --port 8300")
     app.command(solve, help_epilogue="Example: plymill solve 4453")
     return app
 

@@ -53,13 +53,35 @@ TableMb = Annotated[
 OutputFile = Annotated[Path, Parameter(name="OUT", help="The file to write.")]
 Store = Annotated[
     str,
-    Parameter(name="--store", help="Where runs are kept: a folder, s3://... or gs://..."),
+    Parameter(
+        name="--store",
+        env_var="PLYMILL_STORE",
+        help="Where runs are kept: a folder, s3://... or gs://...",
+    ),
 ]
 RunId = Annotated[
     str, Parameter(name="RUN", help="The run, such as book-1f0c2a3b4d5e or grid-1f0c2a3b4d5e.")
 ]
 
 LogLevel = Literal["debug", "info", "warning"]
+
+AllowInsecure = Annotated[
+    bool,
+    Parameter(
+        name="--allow-insecure",
+        negative="",
+        show_default=False,
+        help="Use a cluster that asks for no token, where anybody can run anything.",
+    ),
+]
+Address = Annotated[
+    str | None,
+    Parameter(
+        name="--address",
+        help="The cluster's job server, such as http://head:8265; PLYMILL_ADDRESS or RAY_ADDRESS "
+        "of the environment if left out.",
+    ),
+]
 
 DEFAULT_STORE = "./runs"
 
@@ -73,7 +95,8 @@ class Work:
     address: Annotated[
         str | None,
         Parameter(
-            help="A running Ray cluster, such as head:6379 or auto; else Ray is started here."
+            help="A running Ray cluster, such as head:6379 or auto; else Ray is started here. With "
+            "--submit, its job server, such as http://head:8265."
         ),
     ] = None
     threads: Annotated[
@@ -93,7 +116,68 @@ class Work:
         LogLevel,
         Parameter(help="How much to log: every unit, what happens, or what a person should know."),
     ] = "info"
+    weight: Annotated[
+        float,
+        Parameter(
+            validator=validators.Number(gt=0, lte=1000),
+            help="The run's share of a cluster, compared with other runs there.",
+        ),
+    ] = 1.0
+    allow_insecure: AllowInsecure = False
     json: Json = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Sending:
+    """How a run is sent to a cluster."""
+
+    wheel: Annotated[
+        Path | None,
+        Parameter(help="The wheel of plymill to send; what is installed here if left out."),
+    ] = None
+    owner: Annotated[
+        str | None, Parameter(help="Whose run it is; your name and machine if left out.")
+    ] = None
+    driver_label: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="What a label of the driver's node has to be, such as disk=ssd; may be given "
+            "several times. If left out, the head, unless it has no processors.",
+        ),
+    ] = None
+    driver_resource: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="What the driver takes of its node, such as drivers=1; may be given several "
+            "times.",
+        ),
+    ] = None
+    env: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="A variable for driver and workers, NAME=VALUE or NAME for its value here; may be "
+            "given several times. Others can read it on the cluster: not for secrets.",
+        ),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class MaybeSending(Sending):
+    """The same, for commands that carry a run out themselves otherwise."""
+
+    submit: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Send the run to the cluster, where it goes on without this terminal.",
+        ),
+    ] = False
 
 
 @Parameter(name="*")

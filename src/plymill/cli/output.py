@@ -57,6 +57,15 @@ def note(text: str) -> None:
     sys.stderr.flush()
 
 
+def confirm(question: str) -> bool:
+    """Ask a person; without a terminal the answer is no."""
+    if not sys.stdin.isatty():
+        return False
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def say_json(value: Any) -> None:
     """Write the result as one JSON object on one line."""
     say(json.dumps(value, sort_keys=False, ensure_ascii=False))

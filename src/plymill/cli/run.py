@@ -46,19 +46,38 @@ def list_(*, store: Store = DEFAULT_STORE, json: Json = False) -> int:
 @app.command(help_epilogue="Example: plymill run show book-1f0c2a3b4d5e")
 def show(run: RunId, /, *, store: Store = DEFAULT_STORE, json: Json = False) -> int:
     """Show a run: what it is, how far it is, what went wrong, and what it made."""
+    show_run(run, store, json=json)
+    return 0
+
+
+def show_run(run: str, store: str, *, json: bool, planned: bool = False) -> None:
+    """Tell all that a store knows of a run.
+
+    Args:
+        run: the run.
+        store: where it is kept.
+        json: tell it as one JSON object.
+        planned: the run was sent to a cluster and may not have begun: then that is told.
+    """
     from plymill.cli.output import say, say_json
     from plymill.cli.sources import require_store
-    from plymill.cluster import RunStore, load_run
+    from plymill.cluster import RunNotFoundError, RunStore, load_run
 
     require_store(store, there=True)
-    found = load_run(store, run)
+    try:
+        found = load_run(store, run)
+    except RunNotFoundError:
+        if not planned:
+            raise
+        say(f"{run}: nothing in {store} yet")
+        return
     files = RunStore.open(store, run)
     trouble = [event for event in files.read_events() if event.get("event") in _TROUBLE]
     if json:
         say_json(
             {**_summary(found), "url": files.url, "manifest": found.manifest, "trouble": trouble}
         )
-        return 0
+        return
     say(f"{run}: {_state(found)}")
     say(f"  {_title(found)}")
     say(f"  in {files.url}")
@@ -66,7 +85,32 @@ def show(run: RunId, /, *, store: Store = DEFAULT_STORE, json: Json = False) -> 
     for event in trouble[-_EVENTS_SHOWN:]:
         say(f"  {_event(event)}")
     _show_next(found, store)
-    return 0
+
+
+def summary_of(run: str, store: str, *, planned: bool) -> dict[str, Any]:
+    """State and figures of a run for a program; see `show_run`."""
+    from plymill.cluster import RunNotFoundError, load_run
+
+    try:
+        return _summary(load_run(store, run))
+    except RunNotFoundError:
+        if not planned:
+            raise
+        return {"run_id": run, "state": "unknown", "spec": {}, "progress": None}
+
+
+@app.command(show=False)
+def drive(order: Annotated[Path, Parameter(help="What 'plymill submit' has sent.")], /) -> int:
+    """Carry out what was sent to a cluster: the command that runs there."""
+    from plymill import __version__
+    from plymill.cli.output import note
+    from plymill.cli.running import drive_run
+    from plymill.cluster.submit import read_order
+    from plymill.workers import spec_from_fields
+
+    fields, store, options = read_order(order)
+    note(f"plymill {__version__} from {Path(__file__).parents[1]}")
+    return drive_run(spec_from_fields(fields, where=str(order)), store, options)
 
 
 @app.command(help_epilogue="Example: plymill run resume book-1f0c2a3b4d5e")

@@ -11,7 +11,7 @@ from plymill.cli.words import duration, plural
 
 if TYPE_CHECKING:
     from plymill.cli.progress import Watcher
-    from plymill.cluster import RunOptions, RunResult
+    from plymill.cluster import JobSpec, RunOptions, RunResult
 
 Start = Callable[["RunOptions", "Watcher"], "RunResult"]
 
@@ -23,7 +23,7 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
         RunInterruptedError: it was stopped; the sentence tells how to go on.
     """
     from plymill.cli.progress import watching
-    from plymill.cluster import RunInterruptedError, RunOptions
+    from plymill.cluster import RunInterruptedError
 
     table_mb = work.table_mb if isinstance(work, TableWork) else None
     options = RunOptions(
@@ -45,12 +45,40 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
         say_json(as_json(result, artifacts))
     else:
         _tell(result, artifacts, work.store)
+    return _ending(result)
+
+
+def _ending(result: "RunResult") -> int:
+    """The exit code, after a word about what is not as it should be."""
     if result.complete:
         _warn(result)
         return 0
     units = plural(len(result.quarantined), "unit")
-    note(f"plymill: {units} could not be solved, so that run {run_id} is not complete.")
+    note(f"plymill: {units} could not be solved, so that run {result.run_id} is not complete.")
     return FAILED
+
+
+def drive_run(job: "JobSpec", store: str, options: "RunOptions") -> int:
+    """Carry a run out on the cluster that this process was started on."""
+    from plymill.cli.progress import PlainLines
+    from plymill.workers import run_job
+
+    result = run_job(job, store, options=options, address="auto", on_progress=PlainLines())
+    artifacts = _artifacts(result)
+    _tell(result, artifacts, store)
+    return _ending(result)
+
+
+def options_of(work: Work) -> "RunOptions":
+    """The options that flags stand for."""
+    from plymill.cluster import RunOptions
+
+    return RunOptions(
+        threads=work.threads,
+        table_mb=work.table_mb if isinstance(work, TableWork) else None,
+        weight=work.weight,
+        allow_insecure=work.allow_insecure,
+    )
 
 
 def resume_command(run_id: str, store: str) -> str:

@@ -47,6 +47,9 @@ class Files(Protocol):
     def sweep(self) -> None:
         """Remove, here and in all folders below, what writers left unfinished that are gone."""
 
+    def delete_all(self) -> None:
+        """Remove the folder with all that is in it; nothing happens if there is none."""
+
     def sub(self, folder: str) -> Self:
         """The files of a folder inside this one."""
 
@@ -109,6 +112,11 @@ class ArrowFiles:
         if self.is_local:
             for folder, _, _ in os.walk(self._root):
                 sweep_files(Path(folder))
+
+    def delete_all(self) -> None:
+        """See `Files.delete_all`."""
+        with self._explain("delete", ""), suppress(FileNotFoundError):
+            self._fs.delete_dir(self._root)
 
     def sub(self, folder: str) -> "ArrowFiles":
         """See `Files.sub`."""
@@ -178,6 +186,11 @@ class MemoryFiles:
 
     def sweep(self) -> None:
         """See `Files.sweep`: writing takes no time."""
+
+    def delete_all(self) -> None:
+        """See `Files.delete_all`."""
+        for path in [path for path in self._files if path.startswith(f"{self.url}/")]:
+            del self._files[path]
 
     def sub(self, folder: str) -> "MemoryFiles":
         """See `Files.sub`."""

@@ -1,22 +1,20 @@
 """Connecting to a Ray cluster, or starting one on this machine.
 
 A cluster that plymill starts asks for a token: a fresh one each time, known to its own processes
-only, through their environment. A cluster that it joins is reached with the token that Ray finds in
-``RAY_AUTH_TOKEN``, ``RAY_AUTH_TOKEN_PATH`` or ``~/.ray/auth_token``, if that cluster asks for one.
+only, through their environment. A cluster that it joins has to ask for one, too; see `tokens`.
 """
 
 import logging
 import os
-import secrets
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from plymill.cluster.errors import ClusterError
+from plymill.cluster.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_client, protect_own_cluster
 
 OBJECT_STORE_BYTES = 100 * 2**20  # plans, receipts and arguments: everything big goes to the store
 
@@ -32,17 +30,22 @@ def processors() -> int:
 
 
 @contextmanager
-def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[None]:
+def ray_session(
+    address: str | None, *, threads: int | None = None, allow_insecure: bool = False
+) -> Iterator[None]:
     """Connect to ``address``, or to a new local Ray with ``threads`` processors if it is None.
 
     A connection that is there already is used and left open. While the session lasts, SIGTERM, with
     which systems end a process, does what Ctrl-C does.
 
     Raises:
-        ClusterError: the cluster cannot be reached or started.
+        ClusterError: the cluster cannot be reached or started, wants another token, or wants none
+            and ``allow_insecure`` is not set.
     """
     if address is None:
-        _protect()
+        protect_own_cluster()
+    else:
+        prepare_client(allow_insecure=allow_insecure)
     import ray
 
     if ray.is_initialized():
@@ -62,6 +65,13 @@ def ray_session(address: str | None, *, threads: int | None = None) -> Iterator[
         else:
             _knock(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+            if not allow_insecure and _is_open(ray.get_runtime_context().gcs_address):
+                ray.shutdown()
+                raise ClusterError(OPEN_CLUSTER.format(address=address))
+    except ClusterError:
+        raise
+    except ray.exceptions.AuthenticationError as error:
+        raise ClusterError(NO_TOKEN.format(address=address)) from error
     except Exception as error:  # Ray raises bare ones, too, as when its raylet dies at the start
         where = f"reach the Ray cluster at '{address}'" if address else "start Ray on this machine"
         reason = next(iter(str(error).splitlines()), type(error).__name__)
@@ -101,14 +111,14 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=_KNOCK_SECONDS).close()
 
 
-def _protect() -> None:
-    """Environment of a cluster of our own, inherited by its processes; what is set is kept.
+def _is_open(gcs_address: str) -> bool:
+    """Whether the cluster answers somebody who brings no token."""
+    import grpc
 
-    Ray reads the mode when it is imported. If that has happened already, its default for local
-    clusters decides, which is the token as well (since 2.59).
-    """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if "RAY_AUTH_TOKEN_PATH" not in os.environ:
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    if "ray" not in sys.modules:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
+    with grpc.insecure_channel(gcs_address) as channel:
+        ask = channel.unary_unary("/ray.rpc.NodeInfoGcsService/CheckAlive")
+        try:
+            ask(b"", timeout=_KNOCK_SECONDS)
+        except grpc.RpcError as error:
+            return bool(error.code() != grpc.StatusCode.UNAUTHENTICATED)
+    return True

@@ -86,6 +86,8 @@ class RunOptions(BaseModel):
         threads: solving threads on each node; all of the node's processors when None.
         table_mb: transposition table of each node, in megabytes; chosen by the job when None.
         report_every: seconds between two writes of ``progress.json``.
+        weight: the run's share of a cluster, compared with other runs there.
+        allow_insecure: join a cluster that asks for no token.
         log_file: where the driver logs, one JSON object a line; beside Ray's logs when None.
         log_level: debug tells every unit, info what happens, warning what a person should know.
     """
@@ -95,6 +97,8 @@ class RunOptions(BaseModel):
     threads: int | None = Field(default=None, ge=1)
     table_mb: int | None = Field(default=None, ge=1)
     report_every: float = Field(default=5.0, gt=0)
+    weight: float = Field(default=1.0, gt=0, le=1000)
+    allow_insecure: bool = False
     log_file: Path | None = None
     log_level: Literal["debug", "info", "warning"] = "info"
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from plymill.books import open_book
 from plymill.cluster import (
     Coordinator,
+    CorruptFileError,
     JobSpec,
     Progress,
+    RunNotFoundError,
     RunOptions,
     RunResult,
     RunStore,
@@ -17,6 +19,7 @@ from plymill.cluster import (
 from plymill.cluster.logs import Logging, log_to
 from plymill.cluster.metrics import Metering
 from plymill.cluster.runs import load_run
+from plymill.cluster.submit import is_cancelled, take_up
 from plymill.workers.actor import UnitActor
 from plymill.workers.book_spec import BookJob, Layout
 from plymill.workers.book_stages import REFERENCE
@@ -56,7 +59,7 @@ def run_job(
     job = make_job(spec, options)
     store.write_spec(spec)
     _store_reference(spec, store, reference)
-    with ray_session(address, threads=options.threads):
+    with ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure):
         executor = RayExecutor(job, store, UnitActor, threads=options.threads)
         coordinator = Coordinator(
             job,
@@ -85,6 +88,18 @@ def resume_run(
         CorruptFileError: its spec was altered.
         SpecError: its spec is another one to this version of plymill.
     """
+    spec = stored_spec(run_id, store_url)
+    return run_job(spec, store_url, options=options, address=address, on_progress=on_progress)
+
+
+def stored_spec(run_id: str, store_url: str) -> JobSpec:
+    """The spec of a run that is in the store.
+
+    Raises:
+        RunNotFoundError: there is no such run.
+        CorruptFileError: its spec was altered.
+        SpecError: its spec is another one to this version of plymill.
+    """
     where = f"{store_url}/{run_id}/spec.json"
     spec = spec_from_fields(load_run(store_url, run_id).spec, where=where)
     if spec.run_id != run_id:
@@ -92,7 +107,35 @@ def resume_run(
             f"{where} was written by another version of plymill: to this one it describes the run "
             f"{spec.run_id}, expected {run_id}."
         )
-    return run_job(spec, store_url, options=options, address=address, on_progress=on_progress)
+    return spec
+
+
+def prepare_store(
+    spec: JobSpec, store_url: str, reference: str | Path | None, *, again: bool
+) -> bool:
+    """See what the store says of a run before it is sent to a cluster; whether it is done.
+
+    A reference book is put there. A store that is a folder on the cluster only is not looked into.
+
+    Raises:
+        SpecError: the run was cancelled, and is not to be taken up ``again``.
+        StoreError: the store cannot be reached.
+    """
+    store = RunStore.open(store_url, spec.run_id)
+    if reference is not None:
+        store.write_spec(spec)
+        _store_reference(spec, store, reference)
+    if again:
+        take_up(store)
+    elif is_cancelled(store):
+        raise SpecError(
+            f"Run {spec.run_id} was cancelled; 'plymill resume {spec.run_id}' takes it up again."
+        )
+    try:
+        info = load_run(store_url, spec.run_id)
+    except (RunNotFoundError, CorruptFileError):
+        return False
+    return info.state == "done" and info.manifest is not None
 
 
 def with_reference(spec: BookJob, path: str | Path, layout: Layout) -> BookJob:

@@ -1,0 +1,215 @@
+"""Ray's job server, spoken to over HTTP: the only door of a cluster that a laptop needs.
+
+Every request carries the token of the environment (see `plymill.cluster.ray_session`). A server
+that answers without one would let anybody run anything; it is refused unless that is allowed.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from plymill.cluster.errors import ClusterError
+from plymill.cluster.submissions import (
+    KIND_KEY,
+    OWNER_KEY,
+    RUN_KEY,
+    STORE_KEY,
+    WEIGHT_KEY,
+    Order,
+    Submission,
+)
+from plymill.cluster.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_client
+
+T = TypeVar("T")
+
+_ANSWER_SECONDS = 15.0
+_STOP_SECONDS = "30"  # that a driver has to write down where it is, before it is killed
+_PORT = 8265
+_OVERRIDES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")  # of whatever address Ray is given
+
+
+class RayJobs:
+    """The job server of a Ray cluster.
+
+    Args:
+        address: ``http://host:8265``, ``https://...`` or ``host:8265``.
+        allow_insecure: go on if the server asks for no token.
+
+    Raises:
+        ClusterError: it cannot be reached, wants another token, or wants none.
+    """
+
+    def __init__(self, address: str, *, allow_insecure: bool = False) -> None:
+        self.address = _with_scheme(address)
+        _require_token(self.address, allow_insecure=allow_insecure)
+        prepare_client(allow_insecure=allow_insecure)
+        from ray.job_submission import JobSubmissionClient
+
+        logging.getLogger("ray.dashboard.modules").setLevel(logging.WARNING)
+        with self._explained(), _without(*_OVERRIDES):
+            self._client: Any = JobSubmissionClient(self.address)
+        self.version = str(self._client._server_ray_version)
+
+    def submissions(self) -> list[Submission]:
+        """See `Jobs.submissions`."""
+        found = [s for job in self._ask(self._client.list_jobs) if (s := _submission(job))]
+        return sorted(found, key=lambda s: (s.started or 0.0, s.name))
+
+    def submit(self, order: Order) -> bool:
+        """See `Jobs.submit`."""
+        environment: dict[str, Any] = {
+            "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": _STOP_SECONDS, **order.environment}
+        }
+        if order.modules:
+            environment["py_modules"] = [str(path) for path in order.modules]
+        if order.packages:
+            environment["pip"] = {"packages": list(order.packages), "pip_check": False}
+        if order.folder is not None:
+            environment["working_dir"] = str(order.folder)
+        try:
+            with self._explained():
+                self._client.submit_job(
+                    entrypoint=order.entrypoint,
+                    submission_id=order.name,
+                    runtime_env=environment,
+                    metadata=dict(order.metadata),
+                    entrypoint_resources=dict(order.resources) or None,
+                    entrypoint_label_selector=dict(order.labels) or None,
+                )
+        except ClusterError:
+            if self.status(order.name):
+                return False
+            raise
+        return True
+
+    def status(self, name: str) -> str:
+        """See `Jobs.status`."""
+        jobs = self._ask(self._client.list_jobs)
+        return next((str(job.status.value) for job in jobs if job.submission_id == name), "")
+
+    def stop(self, name: str) -> bool:
+        """See `Jobs.stop`."""
+        return bool(self._ask(lambda: self._client.stop_job(name)))
+
+    def delete(self, name: str) -> None:
+        """See `Jobs.delete`."""
+        self._ask(lambda: self._client.delete_job(name))
+
+    def logs(self, name: str) -> str:
+        """See `Jobs.logs`."""
+        return str(self._ask(lambda: self._client.get_job_logs(name)))
+
+    def follow(self, name: str) -> Iterator[str]:
+        """See `Jobs.follow`."""
+        pieces = self._client.tail_job_logs(name)
+        with asyncio.Runner() as runner:
+            while True:
+                try:
+                    with self._explained():
+                        piece = runner.run(anext(pieces))
+                except StopAsyncIteration:
+                    return
+                yield str(piece)
+
+    def _ask(self, request: Callable[[], T]) -> T:
+        with self._explained():
+            return request()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn what Ray and the network raise into one sentence."""
+        from ray.exceptions import AuthenticationError
+        from requests import RequestException
+
+        try:
+            yield
+        except AuthenticationError as error:
+            raise ClusterError(NO_TOKEN.format(address=self.address)) from error
+        except (RequestException, ConnectionError, TimeoutError) as error:
+            raise ClusterError(_unreachable(self.address, error)) from error
+        except (RuntimeError, ValueError) as error:
+            raise ClusterError(
+                f"The cluster at {self.address} refuses that: {_last_line(error)}"
+            ) from error
+
+
+def _require_token(address: str, *, allow_insecure: bool) -> None:
+    """See that whoever brings no token is turned away."""
+    import requests
+
+    try:
+        answer = requests.get(f"{address}/api/jobs/", timeout=_ANSWER_SECONDS)
+    except (requests.RequestException, ValueError) as error:
+        raise ClusterError(_unreachable(address, error)) from error
+    if answer.status_code in (401, 403):
+        return
+    if not answer.ok:
+        raise ClusterError(
+            f"{address} is no job server of Ray: it answers with the status {answer.status_code}; "
+            f"expected the address of the dashboard, such as http://head:{_PORT}."
+        )
+    if not allow_insecure:
+        raise ClusterError(OPEN_CLUSTER.format(address=address))
+
+
+def _unreachable(address: str, error: Exception) -> str:
+    return (
+        f"Cannot reach the cluster at {address} ({type(error).__name__}); expected the address of "
+        f"Ray's dashboard, such as http://head:{_PORT}."
+    )
+
+
+def _with_scheme(address: str) -> str:
+    """The address as a URL."""
+    if address.startswith(("http://", "https://")):
+        return address.rstrip("/")
+    if "://" in address or ":" not in address:
+        raise ClusterError(
+            f"'{address}' is no address of a job server: expected that of Ray's dashboard, such as "
+            f"http://head:{_PORT}."
+        )
+    return f"http://{address}"
+
+
+def _submission(job: Any) -> Submission | None:
+    metadata = job.metadata or {}
+    if not job.submission_id or RUN_KEY not in metadata:
+        return None
+    return Submission(
+        name=job.submission_id,
+        run_id=metadata[RUN_KEY],
+        kind=metadata.get(KIND_KEY, ""),
+        owner=metadata.get(OWNER_KEY, ""),
+        store=metadata.get(STORE_KEY, ""),
+        weight=_number(metadata.get(WEIGHT_KEY, "")),
+        status=str(job.status.value),
+        message=" ".join((job.message or "").split()),
+        started=None if job.start_time is None else job.start_time / 1000,
+        ended=None if not job.end_time else job.end_time / 1000,
+    )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 1.0
+
+
+def _last_line(error: Exception) -> str:
+    """What a traceback from the server ends with; or all, if it is none."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1].rstrip(".") + "." if lines else type(error).__name__
+
+
+@contextmanager
+def _without(*names: str) -> Iterator[None]:
+    """Variables of the environment set aside for a moment."""
+    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
