@@ -3,6 +3,7 @@
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
+from plymill.games.drop cimport drop_board
 from plymill.games.game cimport GameState, Rules
 from plymill.games.random cimport random_stream
 
@@ -36,7 +37,6 @@ cdef extern from "lanes.h" nogil:
         const uct_options *options
         uct_tree *tree
         random_stream *stream
-        uint32_t *path
         uint32_t root
         uint32_t left
         int failed
@@ -58,18 +58,22 @@ cdef extern from "lanes.h" nogil:
         uint64_t iterations
 
     ctypedef struct uct_lane:
-        uint32_t *path
         uct_tree trees[3]
+
+    ctypedef struct uct_visit:
+        uint32_t block
 
     ctypedef struct uct_table:
         const Rules *rules
+        const drop_board *drops
         uct_match *matches
         size_t count
         int lane_count
         int failed
+        uct_visit *visits
         uct_lane lanes[32]
 
-    void uct_fill_roots()
+    void uct_fill_tables()
     uct_side *uct_at(const uct_tree *tree, uint32_t block)
     GameState *uct_state(uct_side *side)
     uint8_t *uct_moves(uct_side *side)
@@ -78,7 +82,7 @@ cdef extern from "lanes.h" nogil:
     uct_side *uct_root_side(const uct_search *s)
     void uct_tree_free(uct_tree *tree)
     void uct_begin(uct_search *s, const GameState *state, int status, int side)
-    void uct_run(uct_search *s, uint32_t most)
+    void uct_run(uct_search *s, uct_visit *path, uint32_t most)
     int uct_choose(uct_search *s, double *value)
     uint32_t uct_follow(const uct_tree *tree, uint32_t block, const int *played)
     uint32_t uct_keep(uct_tree *tree, uct_tree *spare, uint32_t root)

@@ -16,119 +16,143 @@ enum {
     DROPS_MAX_WIDTH = 9,   /* so many entries fit a word */
 };
 
+/* The games; `start` is who moves first, 0 or 1, and what follows is as it was when a game ended. */
 typedef struct {
-    vec own, mask, end, open, count;
-    vec s[4];
+    vec own, mask, open, count, s[4];
+    vec end_s[4], end_ply;
+    uint64_t start[VEC_WORDS];
 } drops;
 
-/* The columns that are not full, from the left, as numbers of bits by which to shift column 0. */
-PM_INLINE uint64_t drops_open(const drop_board *board, uint64_t mask, uint64_t *count)
+PM_INLINE void drops_load(drops *d, uct_search *const *searches, int number)
 {
-    uint64_t open = 0;
-    int entries = 0;
-    for (int column = 0; column < board->width; column++)
-        if (drop_column(board, column) & ~mask)
-            open |= (uint64_t)(column * board->stride) << (DROPS_BITS * entries++);
-    *count = (uint64_t)entries;
-    return open;
-}
-
-PM_INLINE void drops_load(drops *d, const drop_board *board, uct_search *const *searches, int number)
-{
-    uint64_t words[8][VEC_WORDS] = {{0}};
-    for (int i = 0; i < number; i++) {
-        const uct_search *s = searches[i];
+    uint64_t words[6][VEC_WORDS];
+    for (int i = 0; i < VEC_WORDS; i++) {
+        const uct_search *s = searches[i < number ? i : 0];
         words[0][i] = s->leaf.words[0];
         words[1][i] = s->leaf.words[1];
-        words[2][i] = drops_open(board, s->leaf.words[1], &words[3][i]);
         for (int j = 0; j < 4; j++)
-            words[4 + j][i] = s->stream->s[j];
+            words[2 + j][i] = s->stream->s[j];
+        d->start[i] = (uint64_t)pm_popcount(s->leaf.words[1]) & 1;
     }
     d->own = vec_load(words[0]);
     d->mask = vec_load(words[1]);
-    d->open = vec_load(words[2]);
-    d->count = vec_load(words[3]);
-    d->end = vec_all(DROP_GOES_ON);
     for (int j = 0; j < 4; j++)
-        d->s[j] = vec_load(words[4 + j]);
+        d->s[j] = d->end_s[j] = vec_load(words[2 + j]);
+    d->end_ply = vec_all(0);
 }
 
-PM_INLINE void drops_store(const drops *d, uct_search *const *searches, int number)
+/* Lists the columns that are not full, from the left: each as the number of bits by which column 0 is
+ * shifted to get there. */
+PM_INLINE void drops_list(drops *d, const drop_board *board)
 {
-    uint64_t words[7][VEC_WORDS];
-    vec_store(words[0], d->own);
-    vec_store(words[1], d->mask);
-    vec_store(words[2], d->end);
-    for (int j = 0; j < 4; j++)
-        vec_store(words[3 + j], d->s[j]);
-    for (int i = 0; i < number; i++) {
-        uct_search *s = searches[i];
-        for (int j = 0; j < 3; j++)
-            s->leaf.words[j] = words[j][i];
-        for (int j = 0; j < 4; j++)
-            s->stream->s[j] = words[3 + j][i];
+    vec at = vec_all(0);
+    d->open = d->count = vec_all(0);
+    for (int column = 0; column < board->width; column++) {
+        uint64_t shift = (uint64_t)(column * board->stride);
+        uint64_t top = UINT64_C(1) << (board->height - 1) << shift;
+        vec_mask open = vec_is_zero(vec_and(d->mask, vec_all(top)));
+        d->open = vec_where(open, d->open, vec_or(d->open, vec_shl(vec_all(shift), at)));
+        d->count = vec_where(open, d->count, vec_add(d->count, vec_all(1)));
+        at = vec_where(open, at, vec_add(at, vec_all(DROPS_BITS)));
     }
 }
 
-/* random_next of random.h; the state moves on where the game does. */
-PM_INLINE vec drops_random(vec *s, vec_mask going)
+/* Gives the searches their goals, and their random numbers back. */
+PM_INLINE void drops_store(
+    const drops *d, const drop_board *board, vec_mask won, uct_search *const *searches, int number)
+{
+    uint64_t words[6][VEC_WORDS];
+    for (int j = 0; j < 4; j++)
+        vec_store(words[j], d->end_s[j]);
+    vec_store(words[4], d->end_ply);
+    vec_store(words[5], vec_where(won, vec_all(50), vec_all(board->misere ? 0 : 100)));
+    for (int i = 0; i < number; i++) {
+        uct_search *s = searches[i];
+        int last = (int)((d->start[i] + words[4][i]) & 1);
+        s->goals[last] = (int)words[5][i];
+        s->goals[1 - last] = 100 - (int)words[5][i];
+        for (int j = 0; j < 4; j++)
+            s->stream->s[j] = words[j][i];
+    }
+}
+
+/* random_next of random.h. */
+PM_INLINE vec drops_random(vec *s)
 {
     vec result = vec_add(vec_rotl_by(vec_add(s[0], s[3]), 23), s[0]);
     vec t = vec_shl_by(s[1], 17);
-    vec s2 = vec_xor(s[2], s[0]), s3 = vec_xor(s[3], s[1]);
-    s[1] = vec_where(going, s[1], vec_xor(s[1], s2));
-    s[0] = vec_where(going, s[0], vec_xor(s[0], s3));
-    s[2] = vec_where(going, s[2], vec_xor(s2, t));
-    s[3] = vec_where(going, s[3], vec_rotl_by(s3, 45));
+    s[2] = vec_xor(s[2], s[0]);
+    s[3] = vec_xor(s[3], s[1]);
+    s[1] = vec_xor(s[1], s[2]);
+    s[0] = vec_xor(s[0], s[3]);
+    s[2] = vec_xor(s[2], t);
+    s[3] = vec_rotl_by(s[3], 45);
     return result;
 }
 
-PM_INLINE vec drops_four(vec stones, uint64_t stride)
+PM_INLINE vec drops_line(vec found, vec stones, uint64_t step)
 {
-    vec pairs = vec_and(stones, vec_shr_by(stones, 1));
-    vec found = vec_and(pairs, vec_shr_by(pairs, 2));
-    for (uint64_t step = stride - 1; step <= stride + 1; step++) {
-        pairs = vec_and(stones, vec_shr(stones, vec_all(step)));
-        found = vec_or_and(found, pairs, vec_shr(pairs, vec_all(2 * step)));
-    }
-    return found;
+    vec pairs = vec_and(stones, vec_shr(stones, vec_all(step)));
+    return vec_or_and(found, pairs, vec_shr(pairs, vec_all(2 * step)));
 }
 
-/* One move of every game that goes on. */
-PM_INLINE vec_mask drops_ply(drops *d, const drop_board *board, vec_mask going)
+/* One move of every game, those that are over too: what they do then is not read any more. Returns
+ * which have four in a row, and in `stuck` which have no column left. */
+PM_INLINE vec_mask drops_ply(drops *d, const drop_board *board, uint64_t stride, vec_mask *stuck)
 {
     const vec column = vec_all(drop_column(board, 0)), ones = vec_all(~UINT64_C(0));
-    vec random = drops_random(d->s, going);
-    vec place = vec_shr_by(vec_mul32(vec_shr_by(random, 32), d->count), 32);
+    vec place = vec_shr_by(vec_mul32(vec_shr_by(drops_random(d->s), 32), d->count), 32);
     vec at = vec_sub(vec_shl_by(place, 3), place); /* DROPS_BITS times place */
     vec entry = vec_and(vec_shr(d->open, at), vec_all((1 << DROPS_BITS) - 1));
     vec square = vec_and(vec_add(d->mask, vec_all(board->bottom)), vec_shl(column, entry));
     vec moved = vec_or(d->own, square);
-    d->own = vec_where(going, d->own, vec_xor(d->own, d->mask));
-    d->mask = vec_where(going, d->mask, vec_or(d->mask, square));
+    d->own = vec_xor(d->own, d->mask);
+    d->mask = vec_or(d->mask, square);
     /* Full columns leave the list. */
-    vec_mask full = vec_both(going, vec_test(square, vec_all(board->top)));
+    vec_mask full = vec_test(square, vec_all(board->top));
     vec above = vec_shl(ones, at);
     vec shorter = vec_or(vec_and(vec_shr_by(d->open, DROPS_BITS), above),
                          vec_and(d->open, vec_xor(above, ones)));
     d->open = vec_where(full, d->open, shorter);
     d->count = vec_where(full, d->count, vec_sub(d->count, vec_all(1)));
-    vec fours = drops_four(moved, (uint64_t)board->stride);
-    vec_mask won = vec_both(going, vec_test(fours, fours));
-    vec_mask stuck = vec_both(going, vec_is_zero(d->count));
-    d->end = vec_where(stuck, d->end, vec_all(DROP_FULL));
-    d->end = vec_where(won, d->end, vec_all(DROP_FOUR));
-    return vec_without(going, vec_either(won, stuck));
+    *stuck = vec_is_zero(d->count);
+    vec found = drops_line(vec_all(0), moved, 1);
+    found = drops_line(found, moved, stride - 1);
+    found = drops_line(found, moved, stride);
+    found = drops_line(found, moved, stride + 1);
+    return vec_test(found, found);
 }
 
-/* Playouts from the leaves of up to VEC_WORDS searches; their goals are left to be read. */
+PM_INLINE void drops_play(drops *d, const drop_board *board, uint64_t stride, vec_mask *won)
+{
+    vec_mask going = vec_first(VEC_WORDS);
+    vec ply = vec_all(0);
+    *won = vec_first(0);
+    do {
+        vec_mask stuck, four = drops_ply(d, board, stride, &stuck);
+        vec_mask ended = vec_both(going, vec_either(four, stuck));
+        for (int j = 0; j < 4; j++)
+            d->end_s[j] = vec_where(ended, d->end_s[j], d->s[j]);
+        d->end_ply = vec_where(ended, d->end_ply, ply);
+        *won = vec_either(*won, vec_both(ended, four));
+        going = vec_without(going, ended);
+        ply = vec_add(ply, vec_all(1));
+    } while (vec_any(going));
+}
+
+/* Playouts from the leaves of up to VEC_WORDS searches, with their goals. The common height has code
+ * of its own, with constants in it. */
 static inline void drops_playout(const drop_board *board, uct_search *const *searches, int number)
 {
     drops d;
-    drops_load(&d, board, searches, number);
-    for (vec_mask going = vec_first(number); vec_any(going);)
-        going = drops_ply(&d, board, going);
-    drops_store(&d, searches, number);
+    vec_mask won;
+    drops_load(&d, searches, number);
+    drops_list(&d, board);
+    if (board->stride == 7)
+        drops_play(&d, board, 7, &won);
+    else
+        drops_play(&d, board, (uint64_t)board->stride, &won);
+    drops_store(&d, board, won, searches, number);
 }
 #endif
 

@@ -10,12 +10,13 @@ from libc.string cimport memcmp
 
 from cpython.exc cimport PyErr_CheckSignals
 
+from plymill.games.drop cimport ConnectFour
 from plymill.games.game cimport BOTH, NO_MOVE, Game, GameState, State
 from plymill.games.random cimport Stream, random_start
 from plymill.players.core cimport (
-    PLAYER_UCT, UCT_MAX_LANES, uct_at, uct_begin, uct_choose, uct_counts, uct_fill_roots, uct_follow,
+    PLAYER_UCT, UCT_MAX_LANES, uct_at, uct_begin, uct_choose, uct_counts, uct_fill_tables, uct_follow,
     uct_keep, uct_match, uct_moves, uct_options, uct_player, uct_root_side, uct_round, uct_run,
-    uct_search, uct_side, uct_state, uct_sums, uct_table, uct_tree, uct_tree_free,
+    uct_search, uct_side, uct_state, uct_sums, uct_table, uct_tree, uct_tree_free, uct_visit,
 )
 
 import time
@@ -27,7 +28,7 @@ cdef enum:
 
 MAX_LANES = UCT_MAX_LANES
 
-uct_fill_roots()
+uct_fill_tables()
 
 
 cdef uct_options options_of(tuple settings):
@@ -40,11 +41,9 @@ cdef uct_options options_of(tuple settings):
     return options
 
 
-cdef uint32_t* new_path(Game game) except NULL:
-    cdef uint32_t* path = <uint32_t*>calloc(2 * game.max_plies + 2, sizeof(uint32_t))
-    if path is NULL:
-        raise MemoryError("no memory for the path of a search")
-    return path
+cdef size_t blocks_of(Game game):
+    """The most blocks on the way of a visit: a simultaneous ply may take two."""
+    return 2 * game.max_plies + 2
 
 
 cdef class Searcher:
@@ -59,15 +58,18 @@ cdef class Searcher:
     cdef uct_options options
     cdef uct_search search
     cdef uct_tree trees[2]
+    cdef uct_visit* path
     cdef uint32_t root  # of the tree that is kept
 
     def __cinit__(self, Game game not None, tuple settings not None):
         self.game = game
         self.options = options_of(settings)
-        self.search.path = new_path(game)
+        self.path = <uct_visit*>calloc(blocks_of(game), sizeof(uct_visit))
+        if self.path is NULL:
+            raise MemoryError("no memory for the path of a search")
 
     def __dealloc__(self):
-        free(self.search.path)
+        free(self.path)
         self.close()
 
     cpdef close(self):
@@ -85,6 +87,11 @@ cdef class Searcher:
     def memory(self):
         """Bytes taken for trees."""
         return self.trees[0].capacity + self.trees[1].capacity
+
+    @property
+    def used(self):
+        """Bytes that the last search needed of them."""
+        return self.trees[0].used
 
     def choose(self, State state not None, int side, Stream stream not None):
         """The move that the search of a position gives, and its average, 0 to 1.
@@ -108,7 +115,7 @@ cdef class Searcher:
         uct_begin(s, &state.data, state.status, side)
         while s.left and not s.failed:
             with nogil:
-                uct_run(s, TURN)
+                uct_run(s, self.path, TURN)
             PyErr_CheckSignals()
         if s.failed:
             self.close()
@@ -177,13 +184,16 @@ cdef class _Matches:
         self.room = 2 * game.max_plies
         self.players = <uct_player*>calloc(max(len(players), 1), sizeof(uct_player))
         self.table.matches = <uct_match*>calloc(max(count, 1), sizeof(uct_match))
-        if self.players is NULL or self.table.matches is NULL:
-            raise MemoryError("no memory for the matches of a unit")
         self.table.rules = &self.game.rules
+        if isinstance(game, ConnectFour):
+            self.table.drops = &(<ConnectFour>game).board
         self.table.count = count
         self.table.lane_count = min(max(lanes, 1), UCT_MAX_LANES)
-        for i in range(self.table.lane_count):
-            self.table.lanes[i].path = new_path(game)
+        self.table.visits = <uct_visit*>calloc(
+            self.table.lane_count * blocks_of(game), sizeof(uct_visit)
+        )
+        if self.players is NULL or self.table.matches is NULL or self.table.visits is NULL:
+            raise MemoryError("no memory for the matches of a unit")
         for i, (kind, settings) in enumerate(players):
             self.players[i].kind = kind
             if kind == PLAYER_UCT:
@@ -191,9 +201,9 @@ cdef class _Matches:
 
     def __dealloc__(self):
         for i in range(self.table.lane_count):
-            free(self.table.lanes[i].path)
             for j in range(3):
                 uct_tree_free(&self.table.lanes[i].trees[j])
+        free(self.table.visits)
         free(self.table.matches)
         free(self.players)
 

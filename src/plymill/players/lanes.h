@@ -6,6 +6,7 @@
 #ifndef PLYMILL_LANES_H
 #define PLYMILL_LANES_H
 
+#include "drops.h"
 #include "reuse.h"
 
 enum { UCT_MAX_LANES = 32 };
@@ -39,15 +40,16 @@ typedef struct {
     int chosen[2];
     uint32_t roots[2];       /* of the trees that are kept */
     uct_tree trees[3];       /* those of players who keep it, and one for all others */
-    uint32_t *path;
 } uct_lane;
 
 typedef struct {
     const game_rules *rules;
+    const drop_board *drops; /* the board, if the game is Connect Four or its kin */
     uct_match *matches;
     size_t count, taken;
     int lane_count;
     int failed;              /* no memory */
+    uct_visit *visits;       /* room for two blocks each ply, and two, for every lane */
     uct_lane lanes[UCT_MAX_LANES];
 } uct_table;
 
@@ -78,7 +80,6 @@ static inline int uct_think(uct_table *table, uct_lane *lane, int side)
     s->options = &player->options;
     s->tree = &lane->trees[player->options.reuse ? side : 2];
     s->stream = &lane->match->stream;
-    s->path = lane->path;
     s->root = 0;
     if (player->options.reuse && lane->roots[side])
         s->root = uct_keep(s->tree, &lane->trees[2], lane->roots[side]);
@@ -155,21 +156,100 @@ static inline void uct_proceed(uct_table *table, uct_lane *lane)
     }
 }
 
-/* One iteration of every lane that searches. Returns how many did. */
-static inline int uct_round(uct_table *table)
+/* Playouts from the leaves of several searches. */
+static inline void uct_playouts(const uct_table *table, uct_search **searches, int count)
+{
+    int vectored = 0;
+#if VEC_WORDS
+    if (table->drops && table->drops->width <= DROPS_MAX_WIDTH)
+        for (int i = 0; i < count; i++)
+            if (uct_plain(searches[i])) {
+                uct_search *s = searches[i];
+                searches[i] = searches[vectored];
+                searches[vectored++] = s;
+            }
+    if (vectored < 3)
+        vectored = 0; /* one by one is faster */
+    for (int i = 0; i < vectored; i += VEC_WORDS)
+        drops_playout(table->drops, searches + i,
+                      vectored - i < VEC_WORDS ? vectored - i : VEC_WORDS);
+#endif
+    for (int i = vectored; i < count; i++)
+        uct_playout(searches[i]);
+}
+
+/* The lanes that search, after those that had nothing to search have gone on. */
+static inline int uct_gather(uct_table *table, uint32_t *lanes)
 {
     int running = 0;
     for (int i = 0; i < table->lane_count; i++) {
         uct_lane *lane = &table->lanes[i];
-        uct_search *s = &lane->search;
-        if (!lane->match || !s->left)
+        if (!lane->match || !lane->search.left)
             uct_proceed(table, lane);
-        if (!lane->match)
-            continue;
-        uct_run(s, 1);
-        table->failed |= s->failed;
-        running++;
+        lanes[running] = (uint32_t)i;
+        running += lane->match != NULL;
     }
+    return running;
+}
+
+/* Descents of all these lanes, level by level, so that none waits for its own memory. Notes the
+ * blocks on the way, and what each lane finds at the end of it. Returns the number of blocks. */
+static inline int uct_descend(uct_table *table, const uint32_t *lanes, int count, uint32_t *found)
+{
+    uint32_t going[UCT_MAX_LANES];
+    int visits = 0;
+    for (int i = 0; i < count; i++) {
+        going[i] = lanes[i];
+        found[lanes[i]] = table->lanes[lanes[i]].search.root;
+    }
+    while (count) {
+        int left = 0;
+        for (int i = 0; i < count; i++) {
+            uint32_t lane = going[i], block = found[lane];
+            uct_search *s = &table->lanes[lane].search;
+            table->visits[visits++] = (uct_visit){s, block};
+            s->last = block;
+            found[lane] = uct_at(s->tree, block)->next;
+            int further = uct_is_block(found[lane]);
+            uct_prefetch(s->tree, further ? found[lane] : block);
+            going[left] = lane;
+            left += further;
+        }
+        count = left;
+    }
+    return visits;
+}
+
+/* Every lane goes one move beyond its last block. Returns how many of them need a playout. */
+static inline int uct_extend_all(
+    uct_table *table, const uint32_t *lanes, int count, const uint32_t *found, uct_search **leaves,
+    int *visits)
+{
+    int leaf_count = 0;
+    for (int i = 0; i < count; i++) {
+        uct_search *s = &table->lanes[lanes[i]].search;
+        leaves[leaf_count] = s;
+        leaf_count += uct_extend(s, found[lanes[i]]);
+        table->visits[*visits] = (uct_visit){s, s->grown};
+        *visits += s->grown != 0;
+        s->left--;
+        table->failed |= s->failed;
+    }
+    return leaf_count;
+}
+
+/* One iteration of every lane that searches. Returns how many did. */
+static inline int uct_round(uct_table *table)
+{
+    uint32_t lanes[UCT_MAX_LANES], found[UCT_MAX_LANES];
+    uct_search *leaves[UCT_MAX_LANES];
+    int running = uct_gather(table, lanes);
+    int visits = uct_descend(table, lanes, running, found);
+    int leaf_count = uct_extend_all(table, lanes, running, found, leaves, &visits);
+    if (table->failed)
+        return 0;
+    uct_playouts(table, leaves, leaf_count);
+    uct_back(table->visits, visits);
     return running;
 }
 

@@ -1,15 +1,19 @@
-/* The square root of ln N, by additions, multiplications, divisions and square roots only, which
- * IEEE 754 defines to the last bit: a search is then the same on every machine. The C library's
- * log is not. Compiled with -ffp-contract=off, as a fused multiplication rounds otherwise.
+/* What the value of a move is made of, 1 / sqrt(n) and sqrt(ln N), by additions, multiplications,
+ * divisions and square roots only, which IEEE 754 defines to the last bit: a search is then the same
+ * on every machine. The C library's log is not. Compiled with -ffp-contract=off, as a fused
+ * multiplication rounds otherwise. Tables of both hold the numbers that are needed most.
  */
 #ifndef PLYMILL_NUMBERS_H
 #define PLYMILL_NUMBERS_H
 
 #include <stdint.h>
 
-#define UCT_ROOTS (1 << 16) /* roots in the table; further ones are computed when needed */
+enum {
+    UCT_LOGS = 1 << 16,     /* 512 KiB, read in order more or less */
+    UCT_INVERSES = 1 << 10, /* 8 KiB: most moves are tried a few times only */
+};
 
-static double uct_roots[UCT_ROOTS];
+static double uct_logs[UCT_LOGS], uct_inverses[UCT_INVERSES];
 
 /* ln n for n >= 1: n = 2^e * m with m near 1, and the series of the inverse hyperbolic tangent. */
 static inline double uct_log(uint32_t n)
@@ -26,15 +30,24 @@ static inline double uct_log(uint32_t n)
     return (double)e * 0.6931471805599453 + 2.0 * s * t;
 }
 
-static inline double uct_root(uint32_t n)
+/* sqrt(ln n) */
+static inline double uct_log_root(uint32_t n)
 {
-    return n < UCT_ROOTS ? uct_roots[n] : __builtin_sqrt(uct_log(n));
+    return n < UCT_LOGS ? uct_logs[n] : __builtin_sqrt(uct_log(n));
 }
 
-static inline void uct_fill_roots(void)
+/* 1 / sqrt(n) */
+static inline double uct_inverse_root(uint32_t n)
 {
-    for (uint32_t n = 1; n < UCT_ROOTS; n++)
-        uct_roots[n] = __builtin_sqrt(uct_log(n));
+    return n < UCT_INVERSES ? uct_inverses[n] : __builtin_sqrt(1.0 / (double)(int32_t)n);
+}
+
+static inline void uct_fill_tables(void)
+{
+    for (uint32_t n = 1; n < UCT_LOGS; n++)
+        uct_logs[n] = __builtin_sqrt(uct_log(n));
+    for (uint32_t n = 1; n < UCT_INVERSES; n++)
+        uct_inverses[n] = __builtin_sqrt(1.0 / (double)n);
 }
 
 #endif

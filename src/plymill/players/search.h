@@ -9,8 +9,8 @@
 
 #include "tree.h"
 
-/* More visits than this and a tree is not kept: sums of goals have to fit 32 bits. */
-#define UCT_MAX_VISITS UINT32_C(42000000)
+/* More visits than this and a tree is not kept: sums of goals have to fit 31 bits. */
+#define UCT_MAX_VISITS UINT32_C(21000000)
 
 typedef struct {
     uint32_t iterations;
@@ -27,11 +27,11 @@ typedef struct {
     const uct_options *options;
     uct_tree *tree;
     random_stream *stream;
-    uint32_t *path;      /* blocks of the visit under way: room for two each ply, and two */
     uint32_t root;
     uint32_t left;       /* iterations to go */
+    uint32_t last;       /* the last block of the visit under way */
+    uint32_t grown;      /* a block that this visit made, or 0; then it is the last */
     int side;            /* who searches */
-    int depth;           /* blocks in the path */
     int failed;          /* no memory */
     int pending;         /* of the leaf: a simultaneous move that is settled */
     int status;          /* of the leaf */
@@ -153,42 +153,31 @@ static inline int uct_choose(uct_search *s, double *value)
 
 /* ---- one iteration ---- */
 
-PM_INLINE uint32_t uct_descend(uct_search *s)
-{
-    uint32_t next = s->root;
-    int depth = 0;
-    do {
-        s->path[depth++] = next;
-        next = uct_at(s->tree, next)->next;
-    } while (uct_is_block(next));
-    s->depth = depth;
-    return next;
-}
-
 PM_INLINE void uct_take_goals(uct_search *s, uint32_t end)
 {
     s->goals[0] = (int)(end >> 8 & 255);
     s->goals[1] = (int)(end & 255);
 }
 
-/* Goes one move beyond the tree. True if a playout is needed; otherwise the goals are known. */
+/* Goes one move beyond the last block. True if a playout is needed; otherwise the goals are known. */
 PM_INLINE int uct_extend(uct_search *s, uint32_t next)
 {
-    uct_side *side = uct_at(s->tree, s->path[s->depth - 1]);
+    uct_side *side = uct_at(s->tree, s->last);
+    s->grown = 0;
     if (next & UCT_END) {
         uct_take_goals(s, next);
         return 0;
     }
     if (next == UCT_LEAF) {
         uct_step(s, side);
-        uint32_t block = uct_grow(s);
-        if (!block) {
+        s->grown = uct_grow(s);
+        if (!s->grown) {
             s->failed = 1;
             return 0;
         }
-        *uct_child(uct_at(s->tree, s->path[s->depth - 1])) = block;
-        s->path[s->depth++] = block;
-        side = uct_at(s->tree, block);
+        *uct_child(uct_at(s->tree, s->last)) = s->grown;
+        s->last = s->grown;
+        side = uct_at(s->tree, s->grown);
     }
     uct_try(side, s->stream);
     if (side->mover == UCT_BOTH)
@@ -234,12 +223,18 @@ static inline void uct_playout_ply(uct_search *s)
     s->pending = UCT_NO_MOVE;
 }
 
+/* Whether playouts are those of the game itself. */
+PM_INLINE int uct_plain(const uct_search *s)
+{
+    return !s->options->playout && !s->options->wincheck;
+}
+
 /* Plays from the leaf to the end of the game, or as far as the options say. */
 PM_INLINE void uct_playout(uct_search *s)
 {
     if (s->pending != UCT_NO_MOVE)
         uct_playout_ply(s);
-    if (!s->options->playout && !s->options->wincheck) {
+    if (uct_plain(s)) {
         s->rules->playout(s->rules->board, &s->leaf, s->stream);
     } else {
         for (int ply = 0; s->status != UCT_OVER; ply++) {
@@ -253,23 +248,47 @@ PM_INLINE void uct_playout(uct_search *s)
     s->rules->goals(s->rules->board, &s->leaf, s->goals);
 }
 
-PM_INLINE void uct_back(uct_search *s)
+/* ---- the way back ---- */
+
+/* A block on the way of a search. */
+typedef struct {
+    uct_search *search;
+    uint32_t block;
+} uct_visit;
+
+static inline void uct_back(const uct_visit *visits, int number)
 {
-    double scale = s->options->scale;
-    for (int depth = s->depth - 1; depth >= 0; depth--)
-        uct_visited(uct_at(s->tree, s->path[depth]), s->goals, scale);
+    for (int i = 0; i < number; i++) {
+        const uct_search *s = visits[i].search;
+        uct_visited(uct_at(s->tree, visits[i].block), s->goals, s->options->scale);
+    }
+}
+
+/* One iteration; `path` has room for two blocks each ply, and two. */
+PM_INLINE void uct_iterate(uct_search *s, uct_visit *path)
+{
+    uint32_t next = s->root;
+    int depth = 0;
+    do {
+        s->last = next;
+        path[depth++] = (uct_visit){s, next};
+        next = uct_at(s->tree, next)->next;
+    } while (uct_is_block(next));
+    if (uct_extend(s, next))
+        uct_playout(s);
+    if (s->failed)
+        return;
+    if (s->grown)
+        path[depth++] = (uct_visit){s, s->grown};
+    uct_back(path, depth);
     s->left--;
 }
 
 /* Iterations one after the other, at most so many. */
-static inline void uct_run(uct_search *s, uint32_t most)
+static inline void uct_run(uct_search *s, uct_visit *path, uint32_t most)
 {
-    for (; most && s->left && !s->failed; most--) {
-        if (uct_extend(s, uct_descend(s)))
-            uct_playout(s);
-        if (!s->failed)
-            uct_back(s);
-    }
+    for (; most && s->left && !s->failed; most--)
+        uct_iterate(s, path);
 }
 
 #endif

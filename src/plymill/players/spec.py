@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from plymill.games.game import Game
     from plymill.players.player import Player
 
-#: Sums of goals fit 32 bits up to here, those of a tree that is kept included.
+#: Sums of goals fit 31 bits up to here, those of a tree that is kept included.
 MAX_ITERATIONS = 10_000_000
 MAX_PLAYOUT = 10_000
 #: How long a player of the user's own may think about a move, in seconds.

@@ -5,14 +5,15 @@
  * moves that were tried, in the order of their first try, then the others, ascending. It lies in
  * memory as
  *
- *     side     head | moves | children        (what a descent reads: one line of the cache, up to
- *              averages | roots | counts | sums                                          8 moves)
+ *     side     head | moves | children        what a descent reads: one line, up to 8 moves
+ *              roots | counts | sums           what the way back reads as well: two lines
  *     side     the second player's, where both move at once
  *     pairs    children by the moves of both
  *     state    the position
  *
- * with as many slots as there are moves, rounded up to 8. `roots` holds 1 / sqrt(count), so that the
- * value of a slot is average + k * root with k = c * sqrt(ln N): no division in the selection.
+ * with as many slots as there are moves, rounded up to 8. A root r is 1 / sqrt(count), so that the
+ * value of a slot, its average and k r with k = c sqrt(ln N), is r (sum r + k): no division in the
+ * selection, and no place for averages.
  *
  * The choice of the next visit depends only on what the block itself holds. It is made when that
  * changes, on the way back, where the levels do not wait for each other; a descent only follows it.
@@ -26,10 +27,7 @@
 #include "numbers.h"
 #include "rules.h"
 #include "table.h"
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "vectors.h"
 
 enum {
     UCT_FIRST = 0, UCT_SECOND = 1, UCT_BOTH = 2, UCT_OVER = -1, /* as in game.pxd */
@@ -74,24 +72,20 @@ PM_INLINE uint32_t uct_is_block(uint32_t child)
 
 PM_INLINE size_t uct_lines(size_t bytes) { return (bytes + UCT_LINE - 1) / UCT_LINE * UCT_LINE; }
 PM_INLINE size_t uct_figures(int slots) { return uct_lines(sizeof(uct_side) + 5 * (size_t)slots); }
-PM_INLINE size_t uct_side_bytes(int slots) { return uct_figures(slots) + 24 * (size_t)slots; }
+PM_INLINE size_t uct_side_bytes(int slots) { return uct_figures(slots) + 16 * (size_t)slots; }
 
 PM_INLINE uint8_t *uct_moves(uct_side *side) { return (uint8_t *)(side + 1); }
 PM_INLINE uint32_t *uct_children(uct_side *side, int slots)
 {
     return (uint32_t *)(uct_moves(side) + slots);
 }
-PM_INLINE double *uct_averages(uct_side *side, int slots)
+PM_INLINE double *uct_inverse_roots(uct_side *side, int slots)
 {
     return (double *)((uint8_t *)side + uct_figures(slots));
 }
-PM_INLINE double *uct_inverse_roots(uct_side *side, int slots)
-{
-    return uct_averages(side, slots) + slots;
-}
 PM_INLINE uint32_t *uct_counts(uct_side *side, int slots)
 {
-    return (uint32_t *)(uct_averages(side, slots) + 2 * slots);
+    return (uint32_t *)(uct_inverse_roots(side, slots) + slots);
 }
 PM_INLINE uint32_t *uct_sums(uct_side *side, int slots) { return uct_counts(side, slots) + slots; }
 
@@ -124,6 +118,16 @@ PM_INLINE uint32_t *uct_child(uct_side *side)
 PM_INLINE size_t uct_block_bytes(uct_side *side)
 {
     return (size_t)((uint8_t *)uct_state(side) - (uint8_t *)side) + uct_lines(sizeof(game_state));
+}
+
+/* Sends for what a visit of a block needs. */
+PM_INLINE void uct_prefetch(const uct_tree *tree, uint32_t block)
+{
+    const uint8_t *line = (const uint8_t *)uct_at(tree, block);
+    pm_prefetch(line);
+    pm_prefetch(line + UCT_LINE);
+    pm_prefetch(line + 2 * UCT_LINE);
+    pm_prefetch(line + 3 * UCT_LINE);
 }
 
 /* ---- memory ---- */
@@ -167,9 +171,6 @@ PM_INLINE void uct_side_init(uct_side *side, int mover, const uint8_t *moves, in
     side->mover = (int8_t)mover;
     side->pending = UCT_NO_MOVE;
     memcpy(uct_moves(side), moves, (size_t)count);
-    double *averages = uct_averages(side, slots);
-    for (int slot = 0; slot < slots; slot++)
-        averages[slot] = -INFINITY;
 }
 
 /* A block of one player's moves; 0 without memory. */
@@ -210,51 +211,83 @@ static inline uint32_t uct_new_double_block(
 
 /* ---- statistics ---- */
 
-/* The first slot of the highest average + k * root. */
-PM_INLINE int uct_highest(const double *averages, const double *roots, int slots, double k)
+#if VEC_WORDS
+
+/* Whole vectors are written, as they are read again soon: a single number within one would have to
+ * reach the cache before the vector could be read. */
+PM_INLINE void uct_add(uint32_t *numbers, int slot, uint32_t number)
+{
+    const __m256i places = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+    __m256i *vector = (__m256i *)(numbers + slot / 8 * 8);
+    __m256i here = _mm256_cmpeq_epi32(places, _mm256_set1_epi32(slot % 8));
+    __m256i added = _mm256_and_si256(here, _mm256_set1_epi32((int)number));
+    _mm256_store_si256(vector, _mm256_add_epi32(_mm256_load_si256(vector), added));
+}
+
+PM_INLINE void uct_set(double *numbers, int slot, double number)
+{
+    double *vector = numbers + slot / VEC_WORDS * VEC_WORDS;
+    real_store(vector, real_with(real_load(vector), slot % VEC_WORDS, number));
+}
+
+/* The first slot of the highest value. No value is below 0, that of slots without a move. */
+PM_INLINE int uct_highest(const double *roots, const uint32_t *sums, int slots, double k)
+{
+    vec_real values[UCT_MAX_MOVES / VEC_WORDS], highest = real_all(0);
+    for (int slot = 0; slot < slots; slot += VEC_WORDS) {
+        vec_real r = real_load(roots + slot), sum = real_from(sums + slot);
+        vec_real value = real_mul(r, real_add(real_mul(sum, r), real_all(k)));
+        values[slot / VEC_WORDS] = value;
+        highest = real_max(highest, value);
+    }
+    highest = real_all(real_highest(highest));
+    uint64_t equal = 0;
+    for (int slot = 0; slot < slots; slot += VEC_WORDS)
+        equal |= (uint64_t)real_equal(values[slot / VEC_WORDS], highest) << slot;
+    return __builtin_ctzll(equal);
+}
+
+#else
+
+PM_INLINE void uct_add(uint32_t *numbers, int slot, uint32_t number) { numbers[slot] += number; }
+PM_INLINE void uct_set(double *numbers, int slot, double number) { numbers[slot] = number; }
+
+PM_INLINE int uct_highest(const double *roots, const uint32_t *sums, int slots, double k)
 {
     int best = 0;
-    double highest = -INFINITY;
-#if defined(__AVX512F__)
-    __m512d factor = _mm512_set1_pd(k);
-    if (slots == 8) {
-        __m512d values = _mm512_add_pd(
-            _mm512_load_pd(averages), _mm512_mul_pd(factor, _mm512_load_pd(roots)));
-        __m512d top = _mm512_set1_pd(_mm512_reduce_max_pd(values));
-        return __builtin_ctz(_mm512_cmp_pd_mask(values, top, _CMP_EQ_OQ));
-    }
-#endif
+    double highest = -1;
     for (int slot = 0; slot < slots; slot++) {
-        double value = averages[slot] + k * roots[slot];
+        double value = roots[slot] * ((double)(int32_t)sums[slot] * roots[slot] + k);
         best = value > highest ? slot : best;
         highest = value > highest ? value : highest;
     }
     return best;
 }
 
-/* Counts one more visit of the slot `best`, and settles the slot of the next visit. */
+#endif
+
+/* Takes in the result of a visit of the slot `best`, and settles the slot of the next one. */
 PM_INLINE void uct_count(uct_side *side, int slots, uint32_t goal, double scale)
 {
     int slot = side->best;
-    uint32_t *counts = uct_counts(side, slots), *sums = uct_sums(side, slots);
-    double *averages = uct_averages(side, slots), *roots = uct_inverse_roots(side, slots);
-    uint32_t count = ++counts[slot], sum = sums[slot] += goal;
-    double inverse = 1.0 / (double)count;
-    averages[slot] = (double)sum * inverse;
-    roots[slot] = __builtin_sqrt(inverse);
-    side->k = scale * uct_root(++side->visits);
+    double *roots = uct_inverse_roots(side, slots);
+    uint32_t *sums = uct_sums(side, slots), count = ++uct_counts(side, slots)[slot];
+    uct_add(sums, slot, goal);
+    uct_set(roots, slot, uct_inverse_root(count));
+    side->k = scale * uct_log_root(++side->visits);
     if (side->tried == side->count)
-        side->best = (uint8_t)uct_highest(averages, roots, slots, side->k);
+        side->best = (uint8_t)uct_highest(roots, sums, slots, side->k);
 }
 
-/* One more visit of a block whose slots of the visit are in `best`, with its result. */
+/* One more visit of a block, with its result. */
 PM_INLINE void uct_visited(uct_side *side, const int *goals, double scale)
 {
     if (side->mover != UCT_BOTH) {
+        uint32_t goal = (uint32_t)goals[side->mover];
         if (side->slots == 8)
-            uct_count(side, 8, (uint32_t)goals[side->mover], scale);
+            uct_count(side, 8, goal, scale);
         else
-            uct_count(side, side->slots, (uint32_t)goals[side->mover], scale);
+            uct_count(side, side->slots, goal, scale);
         side->next = side->tried == side->count ? *uct_child(side) : UCT_NEW;
         return;
     }
@@ -265,6 +298,22 @@ PM_INLINE void uct_visited(uct_side *side, const int *goals, double scale)
     side->next = all ? *uct_child(side) : UCT_NEW;
 }
 
+/* Takes out the move at `from` and puts it in before those from `to` on, which move up. */
+PM_INLINE void uct_bring_forward(uint8_t *moves, int slots, int from, int to)
+{
+    if (slots == 8) { /* all in one word: no loop, whose end could not be foreseen */
+        uint64_t word, before = (UINT64_C(1) << 8 * to) - 1, to_from = (UINT64_C(1) << 8 * from) - 1;
+        memcpy(&word, moves, 8);
+        word = (word & before) | (word >> 8 * from & 255) << 8 * to
+            | (word & to_from & ~before) << 8 | (word & ~(to_from << 8 | 255));
+        memcpy(moves, &word, 8);
+        return;
+    }
+    uint8_t move = moves[from];
+    memmove(moves + to + 1, moves + to, (size_t)(from - to));
+    moves[to] = move;
+}
+
 /* Takes an untried move at random, if there is one, as the slot of this visit; else the one that
  * was settled stays. */
 PM_INLINE void uct_try(uct_side *side, random_stream *stream)
@@ -272,11 +321,8 @@ PM_INLINE void uct_try(uct_side *side, random_stream *stream)
     int tried = side->tried, left = side->count - tried;
     if (!left)
         return;
-    uint8_t *moves = uct_moves(side) + tried;
-    uint32_t chosen = random_below(stream, (uint32_t)left);
-    uint8_t move = moves[chosen];
-    memmove(moves + 1, moves, chosen);
-    moves[0] = move;
+    int chosen = tried + (int)random_below(stream, (uint32_t)left);
+    uct_bring_forward(uct_moves(side), side->slots, chosen, tried);
     side->best = (uint8_t)tried;
     side->tried = (uint8_t)(tried + 1);
 }

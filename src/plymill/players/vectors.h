@@ -1,5 +1,5 @@
-/* Vectors of 64-bit words, 8 with AVX-512 and 4 with AVX2, for code that is written once for both.
- * Without either VEC_WORDS is 0. A mask says of each word yes or no.
+/* Vectors of 64-bit words or of doubles, 8 with AVX-512 and 4 with AVX2, for code that is written once
+ * for both. Without either VEC_WORDS is 0. A mask says of each word yes or no.
  */
 #ifndef PLYMILL_VECTORS_H
 #define PLYMILL_VECTORS_H
@@ -40,6 +40,32 @@ PM_INLINE int vec_any(vec_mask a) { return a != 0; }
 /* b where the mask says yes, else a. */
 PM_INLINE vec vec_where(vec_mask mask, vec a, vec b) { return _mm512_mask_mov_epi64(a, mask, b); }
 
+typedef __m512d vec_real;
+PM_INLINE vec_real real_load(const double *numbers) { return _mm512_load_pd(numbers); }
+PM_INLINE void real_store(double *numbers, vec_real a) { _mm512_store_pd(numbers, a); }
+PM_INLINE vec_real real_from(const uint32_t *numbers) /* below 2^31 */
+{
+    return _mm512_cvtepi32_pd(_mm256_loadu_si256((const __m256i *)numbers));
+}
+PM_INLINE vec_real real_all(double number) { return _mm512_set1_pd(number); }
+PM_INLINE vec_real real_add(vec_real a, vec_real b) { return _mm512_add_pd(a, b); }
+PM_INLINE vec_real real_mul(vec_real a, vec_real b) { return _mm512_mul_pd(a, b); }
+PM_INLINE vec_real real_max(vec_real a, vec_real b) { return _mm512_max_pd(a, b); }
+PM_INLINE double real_highest(vec_real a) { return _mm512_reduce_max_pd(a); }
+/* A bit for each number that is equal. */
+PM_INLINE unsigned real_equal(vec_real a, vec_real b)
+{
+    return _mm512_cmp_pd_mask(a, b, _CMP_EQ_OQ);
+}
+/* The vector with another number at one place. */
+PM_INLINE vec_real real_with(vec_real a, int place, double number)
+{
+    a = _mm512_mask_mov_pd(a, (__mmask8)(1u << place), real_all(number));
+    /* Or else the compiler writes the one number only, and who reads the vector has to wait. */
+    __asm__("" : "+v"(a));
+    return a;
+}
+
 #elif defined(__AVX2__)
 
 #include <immintrin.h>
@@ -77,6 +103,32 @@ PM_INLINE vec_mask vec_first(int count)
 }
 PM_INLINE int vec_any(vec_mask a) { return !_mm256_testz_si256(a, a); }
 PM_INLINE vec vec_where(vec_mask mask, vec a, vec b) { return _mm256_blendv_epi8(a, b, mask); }
+
+typedef __m256d vec_real;
+PM_INLINE vec_real real_load(const double *numbers) { return _mm256_load_pd(numbers); }
+PM_INLINE void real_store(double *numbers, vec_real a) { _mm256_store_pd(numbers, a); }
+PM_INLINE vec_real real_from(const uint32_t *numbers) /* below 2^31 */
+{
+    return _mm256_cvtepi32_pd(_mm_loadu_si128((const __m128i *)numbers));
+}
+PM_INLINE vec_real real_all(double number) { return _mm256_set1_pd(number); }
+PM_INLINE vec_real real_add(vec_real a, vec_real b) { return _mm256_add_pd(a, b); }
+PM_INLINE vec_real real_mul(vec_real a, vec_real b) { return _mm256_mul_pd(a, b); }
+PM_INLINE vec_real real_max(vec_real a, vec_real b) { return _mm256_max_pd(a, b); }
+PM_INLINE double real_highest(vec_real a)
+{
+    __m128d two = _mm_max_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
+}
+PM_INLINE unsigned real_equal(vec_real a, vec_real b)
+{
+    return (unsigned)_mm256_movemask_pd(_mm256_cmp_pd(a, b, _CMP_EQ_OQ));
+}
+PM_INLINE vec_real real_with(vec_real a, int place, double number)
+{
+    vec_mask here = _mm256_cmpeq_epi64(vec_all((uint64_t)place), _mm256_set_epi64x(3, 2, 1, 0));
+    return _mm256_blendv_pd(a, real_all(number), _mm256_castsi256_pd(here));
+}
 
 #else
 #define VEC_WORDS 0
