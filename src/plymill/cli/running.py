@@ -25,16 +25,9 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
     from plymill.cli.progress import watching
     from plymill.cluster import RunInterruptedError
 
-    table_mb = work.table_mb if isinstance(work, TableWork) else None
-    options = RunOptions(
-        threads=work.threads,
-        table_mb=table_mb,
-        log_file=work.log_file,
-        log_level=work.log_level,
-    )
     try:
         with watching() as watcher:
-            result = start(options, watcher)
+            result = start(options_of(work), watcher)
     except (KeyboardInterrupt, RunInterruptedError):
         raise RunInterruptedError(
             f"Run {run_id} is stopped; what is finished is kept, and "
@@ -78,6 +71,8 @@ def options_of(work: Work) -> "RunOptions":
         table_mb=work.table_mb if isinstance(work, TableWork) else None,
         weight=work.weight,
         allow_insecure=work.allow_insecure,
+        log_file=work.log_file,
+        log_level=work.log_level,
     )
 
 
