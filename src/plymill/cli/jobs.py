@@ -76,7 +76,7 @@ def status(
     json: Json = False,
 ) -> int:
     """Show how far a run is, from its store, and whether the cluster drives it."""
-    from plymill.cli.output import say, say_json
+    from plymill.cli.output import program, say, say_json
     from plymill.cli.run import show_run, summary_of
     from plymill.cli.sending import connect, known_address
     from plymill.cluster.submissions import attempts
@@ -96,6 +96,8 @@ def status(
     if not found:
         say(f"On the cluster at {cluster.address}: never sent there")
     show_run(run, where, json=False, planned=bool(found))
+    if found and not found[-1].active and found[-1].status != "SUCCEEDED":
+        say(f"To go on: {program()} resume {run}")
     return 0
 
 
@@ -184,6 +186,32 @@ def resume(run: RunId, /, *, work: TableWork = _HERE, sending: Sending = _SENDIN
         cluster = connect(work.address, allow_insecure=work.allow_insecure)
         work = replace(work, store=_store_of(attempts(cluster.submissions(), run), work.store))
     return send(stored_spec(run, work.store), work, sending, again=True)
+
+
+def download(
+    run: RunId,
+    destination: Annotated[Path, Parameter(name="DEST", help="The folder to put the files in.")],
+    /,
+    *,
+    store: Store = DEFAULT_STORE,
+    address: Address = None,
+    allow_insecure: AllowInsecure = False,
+    json: Json = False,
+) -> int:
+    """Fetch the artefacts of a finished run, several at a time, each checked against its digest.
+
+    What is there already is not fetched again, so that an interrupted download goes on. The cluster
+    is asked for the store only if that is not named.
+    """
+    from plymill.cli.run import fetch_run
+    from plymill.cli.sending import connect, known_address
+    from plymill.cluster.submissions import attempts
+
+    if store == DEFAULT_STORE and known_address(address) is not None:
+        cluster = connect(address, allow_insecure=allow_insecure)
+        store = _store_of(attempts(cluster.submissions(), run), store)
+    fetch_run(run, store, destination, json=json)
+    return 0
 
 
 def delete(

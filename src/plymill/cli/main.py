@@ -11,7 +11,7 @@ from cyclopts import App
 from plymill._version import __version__
 from plymill.cli.book import app as book_app
 from plymill.cli.failures import exit_code_of
-from plymill.cli.jobs import cancel, delete, jobs, logs, resume, status, stop, submit
+from plymill.cli.jobs import cancel, delete, download, jobs, logs, resume, status, stop, submit
 from plymill.cli.match import app as match_app
 from plymill.cli.output import prepare_streams
 from plymill.cli.run import app as run_app
@@ -51,6 +51,7 @@ def make_app() -> App:
         (logs, "book-1f0c2a3b4d5e --follow"),
         (stop, "book-1f0c2a3b4d5e"),
         (resume, "book-1f0c2a3b4d5e"),
+        (download, "book-1f0c2a3b4d5e books"),
         (cancel, "book-1f0c2a3b4d5e"),
         (delete, "book-1f0c2a3b4d5e"),
     ):

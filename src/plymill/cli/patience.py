@@ -1,12 +1,20 @@
 """Telling a person that something takes its time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Timer
 
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from plymill.cli.output import error_console, note
+from plymill.cli.words import size
 
 QUIET = 2.0  # seconds before anything is shown
 
@@ -37,3 +45,19 @@ def patience(text: str, *, quiet: float = QUIET) -> Iterator[None]:
         timer.join()  # a spinner that is just starting must be there before it is stopped
         if console.is_terminal:
             spinner.stop()
+
+
+@contextmanager
+def fetching(total: int) -> Iterator[Callable[[str, int], None]]:
+    """A callback for each file that has been fetched, with its name and size.
+
+    On a terminal a bar shows how much of ``total`` bytes is there, elsewhere each file is a line.
+    """
+    console = error_console()
+    if not console.is_terminal:
+        yield lambda name, count: note(f"{name}  {size(count)}")
+        return
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=console)
+    with bar:
+        task = bar.add_task("fetching", total=total or None)
+        yield lambda name, count: bar.update(task, advance=count, description=name)

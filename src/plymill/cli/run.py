@@ -1,5 +1,6 @@
 """``plymill run``: the runs of a store."""
 
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -84,7 +85,7 @@ def show_run(run: str, store: str, *, json: bool, planned: bool = False) -> None
     _show_figures(found)
     for event in trouble[-_EVENTS_SHOWN:]:
         say(f"  {_event(event)}")
-    _show_next(found, store)
+    _show_next(found, store, sent=planned)
 
 
 def summary_of(run: str, store: str, *, planned: bool) -> dict[str, Any]:
@@ -109,6 +110,7 @@ def drive(order: Annotated[Path, Parameter(help="What 'plymill submit' has sent.
     from plymill.workers import spec_from_fields
 
     fields, store, options = read_order(order)
+    os.chdir("/")  # the folder that we are in is Ray's, which may make it anew at any time
     note(f"plymill {__version__} from {Path(__file__).parents[1]}")
     return drive_run(spec_from_fields(fields, where=str(order)), store, options)
 
@@ -148,19 +150,27 @@ def download(
 
     What is there already is not fetched again.
     """
-    from plymill.cli.output import note, say, say_json
+    fetch_run(run, store, Path(run) if to is None else to, json=json)
+    return 0
+
+
+def fetch_run(run: str, store: str, folder: Path, *, json: bool) -> None:
+    """Fetch the artefacts of a run, with a bar on a terminal and a line for each file elsewhere."""
+    from plymill.cli.output import say, say_json
+    from plymill.cli.patience import fetching
     from plymill.cli.sources import require_store
-    from plymill.cli.words import plural, size
+    from plymill.cli.words import plural
     from plymill.cluster import download as fetch
+    from plymill.cluster import load_run
 
     require_store(store, there=True)
-    folder = Path(run) if to is None else to
-    paths = fetch(store, run, folder, on_file=lambda name, count: note(f"{name}  {size(count)}"))
+    files = (load_run(store, run).manifest or {}).get("files", {})
+    with fetching(sum(file["bytes"] for file in files.values())) as on_file:
+        paths = fetch(store, run, folder, on_file=on_file)
     if json:
         say_json({"run_id": run, "folder": str(folder), "files": [str(path) for path in paths]})
     else:
         say(f"{plural(len(paths), 'file')} in {folder}")
-    return 0
 
 
 def _summary(run: "RunInfo") -> dict[str, Any]:
@@ -221,11 +231,15 @@ def _event(event: dict[str, Any]) -> str:
     return f"{when} {event['event']}: {rest}"
 
 
-def _show_next(run: "RunInfo", store: str) -> None:
+def _show_next(run: "RunInfo", store: str, *, sent: bool) -> None:
     from plymill.cli.output import program, say
     from plymill.cli.running import resume_command, store_flag
 
-    if run.manifest is not None:
+    if sent and run.manifest is not None:
+        say(f"To fetch the files: {program()} download {run.run_id} FOLDER{store_flag(store)}")
+    elif sent:
+        return  # the cluster says whether it goes on
+    elif run.manifest is not None:
         say(f"To fetch the files: {program()} run download {run.run_id}{store_flag(store)}")
     elif _silence(run) or run.state not in _UNDER_WAY:
         say(f"To go on: {resume_command(run.run_id, store)}")

@@ -52,14 +52,19 @@ def _ending(result: "RunResult") -> int:
 
 
 def drive_run(job: "JobSpec", store: str, options: "RunOptions") -> int:
-    """Carry a run out on the cluster that this process was started on."""
+    """Carry a run out on the cluster that this process was started on.
+
+    All is said before the connection ends: with it, Ray may remove what was sent to the cluster,
+    this module and the folder that we are in.
+    """
     from plymill.cli.progress import PlainLines
+    from plymill.cluster.ray_session import ray_session
     from plymill.workers import run_job
 
-    result = run_job(job, store, options=options, address="auto", on_progress=PlainLines())
-    artifacts = _artifacts(result)
-    _tell(result, artifacts, store)
-    return _ending(result)
+    with ray_session("auto", allow_insecure=options.allow_insecure):
+        result = run_job(job, store, options=options, address="auto", on_progress=PlainLines())
+        _tell(result, _artifacts(result), store)
+        return _ending(result)
 
 
 def options_of(work: Work) -> "RunOptions":

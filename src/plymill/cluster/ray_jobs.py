@@ -28,6 +28,11 @@ T = TypeVar("T")
 _ANSWER_SECONDS = 15.0
 _STOP_SECONDS = "30"  # that a driver has to write down where it is, before it is killed
 _PORT = 8265
+_TALKATIVE = (
+    "ray.dashboard.modules.dashboard_sdk",
+    "ray.dashboard.modules.job.sdk",
+    "ray._private.runtime_env.packaging",
+)
 _OVERRIDES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")  # of whatever address Ray is given
 
 
@@ -48,7 +53,8 @@ class RayJobs:
         prepare_client(allow_insecure=allow_insecure)
         from ray.job_submission import JobSubmissionClient
 
-        logging.getLogger("ray.dashboard.modules").setLevel(logging.WARNING)
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.WARNING)
         with self._explained(), _without(*_OVERRIDES):
             self._client: Any = JobSubmissionClient(self.address)
         self.version = str(self._client._server_ray_version)
