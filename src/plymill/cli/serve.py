@@ -44,13 +44,14 @@ def serve(
 
     _require_packages()
     from plymill.web import Settings
-    from plymill.web.server import listen, serve_on
+    from plymill.web.server import listen, server_of
 
     require_store(store, there=store != DEFAULT_STORE)
     settings = Settings(store=store, host=host, port=port, token=token)
+    server = server_of(settings)
     with listen(settings) as sock:
         _tell(settings, sock.getsockname()[1])
-        serve_on(sock, settings)
+        server.run(sockets=[sock])
     return 0
 
 

@@ -93,6 +93,10 @@ class InsideFiles:
         """Refused."""
         raise StoreError(f"The page does not delete {self.place(path)}: it only reads.")
 
+    def delete_all(self) -> NoReturn:
+        """Refused."""
+        raise StoreError(f"The page does not delete {self.url}: it only reads.")
+
     def sweep(self) -> None:
         """Nothing: what writers left is theirs."""
 

@@ -124,6 +124,7 @@ def _environment() -> Environment:
         "time_range": time_range,
         "when": _when,
         "mirrored": mirrored,
+        "plain": _plain,
     }
     environment.globals |= {"plural": plural}
     return environment
@@ -132,6 +133,11 @@ def _environment() -> Environment:
 def mirrored(moves: str) -> str:
     """The same moves on the board seen from behind."""
     return "".join(str(8 - int(column)) for column in moves)
+
+
+def _plain(value: object) -> object:
+    """A value of a spec or an event as people write it."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
 def _when(seconds: float | None) -> Markup:

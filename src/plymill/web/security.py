@@ -11,6 +11,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
 
+from starlette.exceptions import HTTPException
+
 from plymill.web.settings import Settings, is_loopback
 
 COOKIE = "plymill_session"
@@ -40,10 +42,6 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
-
-
-class _TooLargeError(Exception):
-    """A body that goes on and on."""
 
 
 class Gate:
@@ -76,10 +74,7 @@ class Gate:
         if self._token is not None and not self._may_enter(scope["path"], headers):
             await _ask_for_token(scope, headers, send)
             return
-        try:
-            await self._app(scope, _bounded(receive), send)
-        except _TooLargeError:
-            await _refuse(scope, send, 413, _TOO_LARGE)
+        await self._app(scope, _bounded(receive), send)
 
     def _fault(self, scope: Message, headers: dict[str, str]) -> tuple[int, str] | None:
         """Status and sentence for requests that are answered by nobody."""
@@ -163,7 +158,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > _MOST_BODY:
-            raise _TooLargeError
+            raise HTTPException(413, _TOO_LARGE)
         return message
 
     return bounded

@@ -37,8 +37,8 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
         raise ServeError(f"Cannot listen on {settings.host}:{settings.port}: {reason}") from None
 
 
-def serve_on(sock: socket.socket, settings: Settings) -> None:
-    """Serve until Ctrl-C or SIGTERM.
+def server_of(settings: Settings) -> uvicorn.Server:
+    """The server; its ``run(sockets=[...])`` serves until Ctrl-C or SIGTERM.
 
     Raises:
         StoreError: the store cannot be opened.
@@ -55,4 +55,4 @@ def serve_on(sock: socket.socket, settings: Settings) -> None:
         lifespan="off",
         ws="none",
     )
-    uvicorn.Server(config).run(sockets=[sock])
+    return uvicorn.Server(config)
