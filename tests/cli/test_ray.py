@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,47 @@ def test_ctrl_c_stops_a_live_run_and_the_same_command_goes_on(tmp_path: Path) ->
     assert result["run_id"] == run.name
     assert result["items"] == 986
     assert result["items_resumed"] >= 10 * (finished - 1)
+
+
+def process_below(parent: int, name: str) -> int:
+    """The child of a process that runs a program of this name."""
+    shown = subprocess.run(
+        ["ps", "-ww", "-o", "pid=", "-o", "args=", "--ppid", str(parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    (line,) = [line for line in shown.splitlines() if line.split()[1].endswith(f"/{name}")]
+    return int(line.split()[0])
+
+
+@pytest.mark.parametrize("name", ["gcs_server", "raylet"])
+def test_a_local_ray_that_falls_apart_is_one_sentence_and_the_same_command_goes_on(
+    tmp_path: Path, name: str
+) -> None:
+    command = [*COMMAND, "book", "build", *JOB, "--store", str(tmp_path), "--json"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while len(list(tmp_path.glob("*/units/[0-9]*"))) < 3:
+            assert running.poll() is None
+            time.sleep(0.02)
+        os.kill(process_below(running.pid, name), signal.SIGKILL)
+        out, err = running.communicate(timeout=120)
+    finally:
+        running.kill()
+    assert running.returncode == 1, err
+    assert out == ""
+    sentence = f"The Ray that was started on this machine has lost its {name} (process "
+    assert err.splitlines()[-1].startswith(f"plymill: {sentence}")
+    (run,) = tmp_path.iterdir()
+    progress = json.loads((run / "progress.json").read_text())
+    assert progress["state"] == "failed"
+    assert progress["message"].startswith(sentence)
+
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = json.loads(again.stdout)
+    assert result["complete"]
+    assert 30 <= result["items_resumed"] < 986
 
 
 def test_a_cluster_that_is_not_there_is_one_sentence(plymill_: Plymill, tmp_path: Path) -> None:

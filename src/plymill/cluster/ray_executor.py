@@ -30,10 +30,12 @@ from plymill.cluster.errors import ClusterError, RunFailedError
 from plymill.cluster.executor import Report, unit_failed
 from plymill.cluster.job import Job
 from plymill.cluster.plan import Unit
+from plymill.cluster.ray_health import require_own_ray
 from plymill.cluster.store import RunStore
 from plymill.errors import PlymillError
 
 _WATCH_NODES_EVERY = 1.0
+_LOOK_EVERY = 0.5  # seconds between two looks at Ray's own processes while a task runs
 _MB = 2**20
 _GIST_LENGTH = 300
 
@@ -84,13 +86,17 @@ class RayExecutor:
             needs = {"num_cpus": 1, "memory": memory}
         task = ray.remote(function).options(**needs, max_retries=3)
         try:
-            return ray.get(task.remote(*args))
+            ref = task.remote(*args)
+            while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
+                require_own_ray()
+            return ray.get(ref)
         except re.RayTaskError as error:
             cause = error.cause
             if isinstance(cause, PlymillError | OSError | MemoryError):
                 raise cause from None
             raise
         except re.RayError as error:
+            require_own_ray()
             raise RunFailedError(
                 f"The task '{function.__name__}' was lost again and again: {_gist(error)}"
             ) from error
@@ -134,6 +140,7 @@ class RayExecutor:
 
     def poll(self, timeout: float) -> list[Report]:
         """See `Executor.poll`."""
+        require_own_ray()
         reports: list[Report] = []
         if time.monotonic() - self._watched >= _WATCH_NODES_EVERY:
             self._watched = time.monotonic()

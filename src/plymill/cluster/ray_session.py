@@ -48,6 +48,9 @@ def ray_session(
         prepare_client(allow_insecure=allow_insecure)
     import ray
 
+    from plymill.cluster.ray_health import keep_off_standard_output
+
+    keep_off_standard_output()
     if ray.is_initialized():
         with _sigterm_like_ctrl_c():
             yield
