@@ -11,7 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from plymill.cluster import events as e
-from plymill.cluster.errors import RunFailedError, RunInterruptedError, StoreError
+from plymill.cluster.errors import (
+    RunFailedError,
+    RunInterruptedError,
+    RunTakenError,
+    StoreError,
+)
 from plymill.cluster.executor import Executor, Report
 from plymill.cluster.job import Job
 from plymill.cluster.progress import Progress
@@ -57,6 +62,7 @@ class Coordinator:
         on_progress: see `Recorder`.
         watchers: are told what happens.
         clock: seconds since 1970.
+        mine: whether the run is still this driver's; once it is another's, nothing more is written.
     """
 
     def __init__(
@@ -69,7 +75,9 @@ class Coordinator:
         on_progress: Callable[[Progress], None] | None = None,
         watchers: Sequence[Watcher] = (),
         clock: Callable[[], float] = time.time,
+        mine: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._mine = mine
         self._job = job
         self._store = store
         self._executor = executor
@@ -88,11 +96,13 @@ class Coordinator:
         Raises:
             RunInterruptedError: on Ctrl-C or SIGTERM, after everything was stopped cleanly.
             RunFailedError: no worker can go on.
+            RunTakenError: another driver has taken the run over.
             PlymillError: the spec, the store or the cluster is at fault.
         """
         try:
             return self._run()
         except KeyboardInterrupt:
+            self._require_mine()
             self._end("interrupted", "stopped by Ctrl-C or SIGTERM")
             raise RunInterruptedError(
                 f"Run {self._store.run_id} is stopped. What is finished is kept in "
@@ -128,6 +138,7 @@ class Coordinator:
             self._obey(instruction)
         self._recorder.report(self._progress, now=True)
         while not state.ended:
+            self._require_mine()
             if state.asked:
                 self._extend()
                 continue
@@ -271,7 +282,16 @@ class Coordinator:
         assert self._session is not None, "the plan comes first"
         return self._session
 
+    def _require_mine(self) -> None:
+        if not self._mine():
+            raise RunTakenError(
+                f"Another driver has taken run {self._store.run_id} over; this one leaves it to "
+                "that."
+            )
+
     def _end(self, phase: str, message: str) -> None:
+        if not self._mine():
+            return
         self._phase = phase
         self._message = message or self._message
         self._recorder.event(f"session {phase}", **({"message": message} if message else {}))

@@ -30,6 +30,10 @@ class ClusterError(PlymillError, RuntimeError):
     """A Ray cluster that cannot be reached or has no room for the workers asked for."""
 
 
+class RunTakenError(ClusterError):
+    """A run that another driver drives; nothing is wrong with it."""
+
+
 class RunFailedError(PlymillError, RuntimeError):
     """A run that cannot go on; what is finished stays in the store."""
 

@@ -16,8 +16,9 @@ from typing import Any, Protocol, Self
 from pyarrow import fs as arrow
 
 from plymill.cluster.buckets import meet_bucket, open_bucket
+from plymill.cluster.claims import create_by_claims
 from plymill.cluster.errors import StoreError, StoreFullError
-from plymill.cluster.leftovers import UNFINISHED, sweep_files, write_whole
+from plymill.cluster.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -34,6 +35,9 @@ class Files(Protocol):
 
     def write(self, path: str, data: bytes) -> None:
         """Publish a file, replacing one that is there."""
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Make a file unless it is there; of all who try, one makes it. Whether it was us."""
 
     def list(self, folder: str) -> list[str]:
         """The names in a folder, sorted, unfinished files left out; none if there is no folder."""
@@ -89,6 +93,13 @@ class ArrowFiles:
                 stream = self._fs.open_output_stream(self._at(path), compression=None)
                 stream.write(data)
                 stream.close()
+
+    def create(self, path: str, data: bytes) -> bool:
+        """See `Files.create`."""
+        if not self.is_local:
+            return create_by_claims(self, path, data)
+        with self._explain("write", path):
+            return create_whole(Path(self._at(path)), data)
 
     def list(self, folder: str) -> list[str]:
         """See `Files.list`."""
@@ -169,6 +180,11 @@ class MemoryFiles:
     def write(self, path: str, data: bytes) -> None:
         """See `Files.write`."""
         self._files[self._at(path)] = bytes(data)
+
+    def create(self, path: str, data: bytes) -> bool:
+        """See `Files.create`."""
+        mine = bytes(bytearray(data))  # an object of its own
+        return self._files.setdefault(self._at(path), mine) is mine
 
     def list(self, folder: str) -> list[str]:
         """See `Files.list`."""

@@ -29,6 +29,24 @@ def write_whole(target: Path, data: bytes) -> None:
         _write(target, data)
 
 
+def create_whole(target: Path, data: bytes) -> bool:
+    """Make a file unless it is there; whether it was made.
+
+    The system decides who makes it, on NFS too. Who reads it at once may find it empty still.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except FileExistsError:
+        return False
+    with open(handle, "wb") as stream:  # noqa: PTH123 - a handle, no path
+        stream.write(data)
+        stream.flush()
+        os.fsync(handle)
+    _flush_folder(target.parent)
+    return True
+
+
 def sweep_files(folder: Path) -> list[Path]:
     """Remove the unfinished files in a folder whose writers are gone; returns them."""
     flags = os.O_RDWR  # NFS gives an exclusive lock only to whoever may write

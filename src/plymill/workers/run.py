@@ -1,6 +1,9 @@
 """Running a job on Ray, from here: what the command line calls."""
 
+import _thread
 import hashlib
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from plymill.cluster import (
     RunStore,
     SpecError,
 )
+from plymill.cluster.driving import driving
 from plymill.cluster.logs import Logging, log_to
 from plymill.cluster.metrics import Metering
 from plymill.cluster.runs import load_run
@@ -48,6 +52,7 @@ def run_job(
     Raises:
         RunInterruptedError: on Ctrl-C or SIGTERM (exit code 130); the same call goes on later.
         RunFailedError: the run cannot go on (exit code 1).
+        RunTakenError: another driver drives it (exit code 2).
         PlymillError: the spec, the store or the cluster is at fault (exit code 2).
     """
     from plymill.cluster.ray_executor import RayExecutor
@@ -59,7 +64,10 @@ def run_job(
     job = make_job(spec, options)
     store.write_spec(spec)
     _store_reference(spec, store, reference)
-    with ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure):
+    with (
+        driving(store, on_lost=_interruption(), tell=_teller(store, on_progress)) as held,
+        ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure),
+    ):
         executor = RayExecutor(job, store, UnitActor, threads=options.threads)
         coordinator = Coordinator(
             job,
@@ -68,9 +76,38 @@ def run_job(
             options=options,
             on_progress=on_progress,
             watchers=(Logging(spec.run_id), Metering(spec.run_id, RaySink())),
+            mine=lambda: not held.lost,
         )
         with log_to(options.log_file or log_file(spec.run_id), options.log_level):
             return coordinator.run()
+
+
+def _interruption() -> Callable[[], None]:
+    """What wakes a driver from whatever it waits for, as Ctrl-C would."""
+    if threading.current_thread() is threading.main_thread():
+        return _thread.interrupt_main
+    return lambda: None
+
+
+def _teller(
+    store: RunStore, on_progress: Callable[[Progress], None] | None
+) -> Callable[[str], None]:
+    """Shows a sentence as the progress of a run that is not driven yet."""
+    started = time.time()
+
+    def tell(text: str) -> None:
+        if on_progress is not None:
+            on_progress(
+                Progress(
+                    run_id=store.run_id,
+                    state="waiting",
+                    message=text,
+                    started=started,
+                    updated=time.time(),
+                )
+            )
+
+    return tell
 
 
 def resume_run(
