@@ -51,3 +51,33 @@ def test_a_cluster_without_a_large_node_is_refused_by_its_figures(
     nodes.update(small=SMALL)
     with pytest.raises(ClusterError, match="Node small offers 0 MB of memory, but a worker with 1"):
         executor.poll(0)
+
+
+class Probe:
+    """Knows which nodes reach the store; None is not known yet."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, bool | None] = {}
+
+    def reaches(self, node: str) -> bool | None:
+        return self.known.get(node)
+
+    def fault_of(self, node: str) -> str:
+        return f"Node {node} cannot use the store."
+
+
+def test_a_node_that_comes_later_is_used_once_it_reaches_the_store(
+    executor: RayExecutor,
+    nodes: dict[str, dict[str, float]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probe = Probe()
+    monkeypatch.setattr(executor, "_probe", probe)
+    nodes.update(good=LARGE, bad=LARGE)
+    assert executor.poll(0) == []
+    probe.known.update(good=True, bad=False)
+    assert executor.poll(0) == [
+        e.NodeJoined("good", 2),
+        e.Warn("Node bad cannot use the store."),
+    ]
+    assert executor.poll(0) == []

@@ -118,6 +118,7 @@ class Coordinator:
         self._store.write_spec(self._job.spec)
         self._recorder.event("session started")
         self._recorder.report(self._progress, now=True)
+        self._executor.probe()
         inventory = self._executor.call(
             prepare, self._job, self._store, memory=self._job.task_memory
         )

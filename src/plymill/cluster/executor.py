@@ -20,6 +20,13 @@ Report = e.Event | e.Warn | Receipt
 class Executor(Protocol):
     """Starts workers, hands them units, and reports what happens."""
 
+    def probe(self) -> None:
+        """See that workers can reach the store, wherever they will live.
+
+        Raises:
+            StoreError: some could not.
+        """
+
     def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
         """Run a function as a task, wait for it, return its result.
 
@@ -64,6 +71,9 @@ class LocalExecutor:
         self._pending: deque[tuple[str, Unit, bool]] = deque()
         self._reports: deque[Report] = deque(e.NodeJoined(n, s) for n, s in self._slots.items())
         self._spawned = 0
+
+    def probe(self) -> None:
+        """See `Executor.probe`: they live where we do."""
 
     def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
         """See `Executor.call`."""

@@ -31,6 +31,7 @@ from plymill.cluster.executor import Report, unit_failed
 from plymill.cluster.job import Job
 from plymill.cluster.plan import Unit
 from plymill.cluster.ray_health import require_own_ray
+from plymill.cluster.ray_probe import RayProbe
 from plymill.cluster.store import RunStore
 from plymill.errors import PlymillError
 
@@ -69,11 +70,18 @@ class RayExecutor:
         self._actor: Any = ray.remote(actor)
         self._threads = threads
         self._slots: dict[str, int] = {}
+        self._refused: set[str] = set()  # nodes that are never used
+        self._probe: RayProbe | None = None
         self._too_small: dict[str, str] = {}
         self._met = False  # whether any node was ever large enough
         self._actors: dict[str, _Actor] = {}
         self._calls: dict[Any, _Call] = {}
         self._watched = float("-inf")
+
+    def probe(self) -> None:
+        """See `Executor.probe`. Nodes that come later are asked when they come."""
+        self._probe = RayProbe(self._store)
+        self._probe.require([n for n, offers in _live_nodes().items() if offers.get("CPU", 0) >= 1])
 
     # --- tasks ------------------------------------------------------------------------------------
 
@@ -195,10 +203,22 @@ class RayExecutor:
             reports.append(e.NodeLost(node))
         for node, resources in live.items():
             if node not in self._slots and node not in self._too_small:
-                reports += self._meet(node, resources)
+                reports += self._consider(node, resources)
         if self._too_small and not self._met:
             raise ClusterError(next(iter(self._too_small.values())))
         return reports
+
+    def _consider(self, node: str, resources: dict[str, float]) -> list[Report]:
+        """Meet a node, once it is known to reach the store."""
+        if self._probe is None or node in self._refused or resources.get("CPU", 0) < 1:
+            return [] if node in self._refused else self._meet(node, resources)
+        reaches = self._probe.reaches(node)
+        if reaches is None:
+            return []
+        if reaches:
+            return self._meet(node, resources)
+        self._refused.add(node)
+        return [e.Warn(self._probe.fault_of(node))]
 
     def _meet(self, node: str, resources: dict[str, float]) -> list[Report]:
         cpus = int(resources.get("CPU", 0))
