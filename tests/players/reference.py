@@ -39,8 +39,14 @@ class Bandit:
             self.arms.append(Arm(self.untried.pop(stream.below(len(self.untried)))))
             return self.arms[-1]
         visits = sum(arm.visits for arm in self.arms)
+
+        def value(arm: Arm) -> float:
+            if c == 0:  # equal averages need not be equal here: as the engine computes them
+                return sqrt(1 / arm.visits) * (arm.total * sqrt(1 / arm.visits))
+            return arm.average + c * sqrt(log(visits) / arm.visits)
+
         # max() takes the first of equals: the earliest tried.
-        return max(self.arms, key=lambda arm: arm.average + c * sqrt(log(visits) / arm.visits))
+        return max(self.arms, key=value)
 
 
 class Node:

@@ -74,6 +74,8 @@ cdef extern from "lanes.h" nogil:
         uct_lane lanes[32]
 
     void uct_fill_tables()
+    double uct_log_root(uint32_t n)
+    double uct_inverse_root(uint32_t n)
     uct_side *uct_at(const uct_tree *tree, uint32_t block)
     GameState *uct_state(uct_side *side)
     uint8_t *uct_moves(uct_side *side)

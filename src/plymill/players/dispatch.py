@@ -23,6 +23,7 @@ class Searcher(Protocol):
     """The search of one player; see ``engine.pyx``."""
 
     memory: int
+    used: int
 
     def choose(self, state: "State", side: int, stream: "Stream") -> tuple[int, float]:
         """The move of a search, and its average, 0 to 1."""
@@ -44,6 +45,9 @@ class Engine(Protocol):
     """One compiled variant of the engine."""
 
     MAX_LANES: int
+
+    def numbers(self, n: int) -> tuple[float, float]:
+        """The square root of ln n, and the inverse of that of n."""
 
     def Searcher(self, game: "Game", settings: tuple[Any, ...]) -> Searcher:  # noqa: N802
         """A search."""

@@ -15,8 +15,9 @@ from plymill.games.game cimport BOTH, NO_MOVE, Game, GameState, State
 from plymill.games.random cimport Stream, random_start
 from plymill.players.core cimport (
     PLAYER_UCT, UCT_MAX_LANES, uct_at, uct_begin, uct_choose, uct_counts, uct_fill_tables, uct_follow,
-    uct_keep, uct_match, uct_moves, uct_options, uct_player, uct_root_side, uct_round, uct_run,
-    uct_search, uct_side, uct_state, uct_sums, uct_table, uct_tree, uct_tree_free, uct_visit,
+    uct_inverse_root, uct_keep, uct_log_root, uct_match, uct_moves, uct_options, uct_player, uct_root_side,
+    uct_round, uct_run, uct_search, uct_side, uct_state, uct_sums, uct_table, uct_tree, uct_tree_free,
+    uct_visit,
 )
 
 import time
@@ -275,3 +276,8 @@ def play_matches(game, players, matches, lanes):
     start = time.perf_counter()
     unit.play()
     return *unit.result(), time.perf_counter() - start
+
+
+def numbers(n):
+    """The engine's sqrt(ln n) and 1 / sqrt(n), to be checked."""
+    return uct_log_root(n), uct_inverse_root(n)

@@ -3,8 +3,6 @@
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from plymill.books import Book, NotInBookError, open_book
 from plymill.games import Position
 from plymill.players.errors import PlayerError
@@ -56,7 +54,7 @@ class PerfectPlayer:
         values = _values(self._book, self.spec.delay, own + mask)
         best = max(value for value in values if value is not None)
         moves = [column for column, value in enumerate(values) if value == best]
-        return Choice(moves[self._stream.below(len(moves))], (1 + np.sign(best)) / 2)
+        return Choice(moves[self._stream.below(len(moves))], (1 + _outcome(best)) / 2)
 
     def observe(self, moves: tuple[int, ...]) -> None:
         """Takes no notice."""
@@ -81,7 +79,11 @@ def _values(book: Book | None, delay: bool, key: int) -> tuple[int | None, ...]:
     """For each column the score (``delay``) or the outcome of its move; None if it is full."""
     position = Position.from_key(key)
     values = _from_book(book, position) or _solved(position, delay=delay)
-    return tuple(value if value is None or delay else int(np.sign(value)) for value in values)
+    return tuple(value if value is None or delay else _outcome(value) for value in values)
+
+
+def _outcome(value: int) -> int:
+    return (value > 0) - (value < 0)
 
 
 def _from_book(book: Book | None, position: Position) -> list[int | None] | None:

@@ -271,11 +271,13 @@ def _options(text: str, parts: list[str]) -> dict[str, str]:
 
 
 def _number(text: str, name: str, value: str, low: int, high: int) -> int:
-    # int() also takes "1_0" and "٣", which would be two more ways to write the same player.
-    number = int(value) if value.isascii() and value.isdigit() else -1
+    # int() also takes "1_0" and "٣", two more ways to write the same player, and refuses numbers
+    # of thousands of digits in words of its own.
+    number = int(value) if value.isascii() and value.isdigit() and len(value) < 20 else -1
     if not low <= number <= high:
         raise PlayerError(
-            f"Player '{text}': {name} is '{value}', expected a whole number from {low} to {high}"
+            f"Player '{text[:60]}': {name} is '{value[:20]}', expected a whole number "
+            f"from {low} to {high}"
         )
     return number
 

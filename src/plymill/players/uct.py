@@ -63,6 +63,11 @@ class UctPlayer:
         """Of the last search: move, visits and sum of goals for each move tried, in that order."""
         return self._searcher.statistics()
 
+    @property
+    def memory(self) -> int:
+        """Bytes taken for trees."""
+        return self._searcher.memory
+
     def close(self) -> None:
         """Gives the memory back."""
         self._searcher.close()
