@@ -129,7 +129,7 @@ def _processor_seconds(units: Sequence[Mapping[str, Any]]) -> str:
     if not counted:
         return "not counted"
     rest = len(units) - len(counted)
-    return f"{sum(counted):,.1f}" + (f" ({rest:,} units not counted)" if rest else "")
+    return f"{sum(counted):,.1f}" + (f" (without {rest:,} of {len(units):,} units)" if rest else "")
 
 
 def _plain(value: Any) -> str:
