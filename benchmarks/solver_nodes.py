@@ -6,32 +6,21 @@ equal, so the ratio is one of time alone.
 """
 
 import ctypes
-import subprocess
 import tempfile
 import time
-import tomllib
-from pathlib import Path
 
 import numpy as np
 
 from _harness import Comparison, parser, show
+from _peer_c import compile_peer
 from _positions import Keys, Scores, published_book
 from plymill.solver import Table, variants
 from plymill.solver.dispatch import make_kernel
 
-ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-FLAGS = PROJECT["tool"]["plymill"]["flags"]  # by level of processor
 
-
-def compile_peer(folder: str, variant: str) -> ctypes.CDLL:
-    """The C search as a library, compiled with the flags of our variant."""
-    library = Path(folder) / "search.so"
-    include = [f"-I{ROOT / 'src' / 'plymill' / room}" for room in ("games", "solver")]
-    source = str(Path(__file__).parent / "peer_c" / "search.c")
-    command = ["cc", *FLAGS[variant], "-fPIC", "-shared", *include, source]
-    subprocess.run([*command, "-o", str(library)], check=True)
-    peer = ctypes.CDLL(str(library))
+def load_peer(folder: str, variant: str) -> ctypes.CDLL:
+    """The C search."""
+    peer = compile_peer("search.c", folder, variant)
     peer.solve.restype = ctypes.c_uint64
     peer.solve.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_int]
     return peer
@@ -64,7 +53,7 @@ def main() -> None:
     keys, expected = keys[chosen], expected[chosen]
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
-        peer = compile_peer(folder, variant)
+        peer = load_peer(folder, variant)
         for _ in range(args.rounds):
             scores, nodes, seconds, index_bits = run_ours(keys, args.table_mb, variant)
             ours.append(nodes / seconds / 1e6)
