@@ -1,11 +1,13 @@
 """Nodes that come and go, as Ray lists them. Needs the package, starts no cluster."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+import ray
 
-from plymill.cluster import ClusterError, MemoryFiles, RunStore, ray_executor
+from plymill.cluster import ClusterError, MemoryFiles, RunStore, Unit, ray_executor
 from plymill.cluster import events as e
 from plymill.cluster.ray_executor import RayExecutor
 
@@ -77,7 +79,93 @@ def test_a_node_that_comes_later_is_used_once_it_reaches_the_store(
     assert executor.poll(0) == []
     probe.known.update(good=True, bad=False)
     assert executor.poll(0) == [
-        e.NodeJoined("good", 2),
         e.Warn("Node bad cannot use the store."),
+        e.NodeJoined("good", 2),
     ]
     assert executor.poll(0) == []
+
+
+class Shares:
+    """What a run is given, as the test says."""
+
+    def __init__(self) -> None:
+        self.given: dict[str, int] = {}
+        self.asked: list[tuple[int, dict[str, int], dict[str, int]]] = []
+
+    def ask(
+        self, wanted: int, nodes: dict[str, int], offers: dict[str, int], holding: dict[str, int]
+    ) -> dict[str, int]:
+        del nodes
+        self.asked.append((wanted, dict(offers), dict(holding)))
+        return self.given
+
+
+@dataclass
+class Handle:
+    """An actor that never answers."""
+
+    done: list[int] = field(default_factory=list)
+
+    @property
+    def run(self) -> "Handle":
+        return self
+
+    def remote(self, unit: Unit) -> str:
+        self.done.append(unit.index)
+        return f"call {unit.index}"
+
+
+def unit(index: int) -> Unit:
+    return Unit(name=str(index), index=index, start=0, stop=1, input_digest="", cost=1.0)
+
+
+@pytest.fixture
+def shared(
+    executor: RayExecutor, nodes: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> Shares:
+    """One node of two slots, all of which the run has, with a worker."""
+    shares = Shares()
+    monkeypatch.setattr(executor, "_shares", shares)
+    monkeypatch.setattr(ray, "wait", lambda refs, **_: ([], refs))
+    monkeypatch.setattr(ray, "kill", lambda handle: None)
+    nodes.update(node=LARGE)
+    shares.given = {"node": 2}
+    assert executor.poll(0) == [e.NodeJoined("node", 2)]
+    executor._actors["w"] = ray_executor._Actor("node", Handle())
+    return shares
+
+
+def test_a_node_is_given_back_when_its_units_end(executor: RayExecutor, shared: Shares) -> None:
+    executor.need(7)
+    executor.submit("w", unit(0), audit=False)
+    shared.given = {"node": 1}
+    assert executor.poll(0) == [], "a unit is under way"
+    executor.submit("w", unit(1), audit=False)
+    assert executor._actors["w"].handle.done == [0], "no other begins"
+    executor._calls.clear()
+    assert executor.poll(0) == [e.NodeLost("node", given_back=True), e.NodeJoined("node", 1)]
+    assert not executor._actors
+    assert shared.asked[-1] == (7, {"node": 2}, {"node": 2})
+
+
+def test_a_node_that_is_ours_again_goes_on_with_what_waited(
+    executor: RayExecutor, shared: Shares
+) -> None:
+    executor.submit("w", unit(0), audit=False)
+    shared.given = {}
+    assert executor.poll(0) == []
+    executor.submit("w", unit(1), audit=False)
+    shared.given = {"node": 2}
+    assert executor.poll(0) == []
+    assert executor._actors["w"].handle.done == [0, 1]
+    assert list(executor._slots) == ["node"]
+
+
+def test_a_node_that_was_given_back_whole_is_joined_when_it_is_ours_again(
+    executor: RayExecutor, shared: Shares
+) -> None:
+    shared.given = {}
+    assert executor.poll(0) == [e.NodeLost("node", given_back=True)]
+    assert executor.poll(0) == []
+    shared.given = {"node": 2}
+    assert executor.poll(0) == [e.NodeJoined("node", 2)]

@@ -143,6 +143,7 @@ class Coordinator:
             if state.asked:
                 self._extend()
                 continue
+            self._executor.need(state.left)
             for report in self._executor.poll(_POLL):
                 self._take(report)
             self._recorder.report(self._progress)
@@ -202,8 +203,9 @@ class Coordinator:
             case e.NodeJoined(node, slots):
                 session.node_joined(event)
                 self._recorder.event("node joined", node=node, slots=slots)
-            case e.NodeLost(node):
-                self._recorder.event("node lost", node=node)
+            case e.NodeLost(node, given_back):
+                what = "node given back" if given_back else "node lost"
+                self._recorder.event(what, node=node)
             case e.WorkerJoined(worker, node, host, pid):
                 session.worker_joined(event)
                 self._recorder.event("worker joined", worker=worker, node=node, host=host, pid=pid)

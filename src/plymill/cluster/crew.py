@@ -64,8 +64,9 @@ class Crew:
         return True
 
     def node_lost(self, node: str) -> list[str]:
-        """Forget a node; the workers that it had."""
-        self._nodes.pop(node, None)
+        """Forget a node, unless it is not to be used if it joins again; the workers that it had."""
+        if node in self._nodes and self._nodes[node].usable:
+            del self._nodes[node]
         return [name for name, worker in self._workers.items() if worker.node == node]
 
     def join(self, worker: str, node: str) -> bool:

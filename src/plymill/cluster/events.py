@@ -31,9 +31,10 @@ class NodeJoined:
 
 @dataclass(frozen=True, slots=True)
 class NodeLost:
-    """A machine is gone, and all workers on it."""
+    """A machine is gone, and all workers on it; ``given_back``: another run may have it."""
 
     node: str
+    given_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,9 @@ class Executor(Protocol):
                 small task that has to find room beside workers that idle.
         """
 
+    def need(self, tasks: int) -> None:
+        """How many tasks wait or are in flight: no more slots than these can be used."""
+
     def spawn(self, node: str) -> None:
         """Begin to start a worker on a node; `WorkerJoined` or `WorkerLost` will follow."""
 
@@ -79,6 +82,9 @@ class LocalExecutor:
         """See `Executor.call`."""
         del memory
         return function(*args)
+
+    def need(self, tasks: int) -> None:
+        """See `Executor.need`: nobody else uses what is here."""
 
     def spawn(self, node: str) -> None:
         """See `Executor.spawn`."""

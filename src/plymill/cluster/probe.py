@@ -36,7 +36,7 @@ class StoreProbe:
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._folder = f"probe/{uuid4().hex}"
+        self._folder = f"probe-{uuid4().hex}"
         self._secret = uuid4().hex
 
     @property

@@ -32,6 +32,7 @@ from plymill.cluster.job import Job
 from plymill.cluster.plan import Unit
 from plymill.cluster.ray_health import require_own_ray
 from plymill.cluster.ray_probe import RayProbe
+from plymill.cluster.ray_shares import RayShares
 from plymill.cluster.store import RunStore
 from plymill.errors import PlymillError
 
@@ -62,14 +63,28 @@ class RayExecutor:
         store: the run's files; every node must reach them.
         actor: the class of the actors, see `plymill.workers.actor.UnitActor`.
         threads: solving threads on each node; all of its processors when None.
+        shares: what the run may use of a cluster that others use, too; None: all of it.
     """
 
-    def __init__(self, job: Job, store: RunStore, actor: type, *, threads: int | None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        store: RunStore,
+        actor: type,
+        *,
+        threads: int | None,
+        shares: RayShares | None = None,
+    ) -> None:
         self._job = job
         self._store = store
         self._actor: Any = ray.remote(actor)
         self._threads = threads
-        self._slots: dict[str, int] = {}
+        self._shares = shares
+        self._needed = 1
+        self._draining: set[str] = set()  # nodes that are given back once their units end
+        self._held: list[tuple[str, Unit, bool]] = []  # tasks for workers of such nodes
+        self._room: dict[str, int] = {}  # slots of the nodes that can be used
+        self._slots: dict[str, int] = {}  # of those that are ours now
         self._refused: set[str] = set()  # nodes that are never used
         self._probe: RayProbe | None = None
         self._too_small: dict[str, str] = {}
@@ -92,11 +107,14 @@ class RayExecutor:
         else:
             _require_room(function.__name__, memory)
             needs = {"num_cpus": 1, "memory": memory}
+            self._needed = 1
         task = ray.remote(function).options(**needs, max_retries=3)
         try:
             ref = task.remote(*args)
             while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
                 require_own_ray()
+                if memory is not None:
+                    self._ask(_live_nodes())
             return ray.get(ref)
         except re.RayTaskError as error:
             cause = error.cause
@@ -110,6 +128,10 @@ class RayExecutor:
             ) from error
 
     # --- workers ----------------------------------------------------------------------------------
+
+    def need(self, tasks: int) -> None:
+        """See `Executor.need`."""
+        self._needed = tasks
 
     def spawn(self, node: str) -> None:
         """See `Executor.spawn`."""
@@ -129,12 +151,16 @@ class RayExecutor:
         """See `Executor.retire`."""
         actor = self._actors.pop(worker, None)
         self._calls = {ref: call for ref, call in self._calls.items() if call.worker != worker}
+        self._held = [task for task in self._held if task[0] != worker]
         if actor is not None:
             with suppress(re.RayError):
                 ray.kill(actor.handle)
 
     def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
         """See `Executor.submit`."""
+        if self._actors[worker].node in self._draining:
+            self._held.append((worker, unit, audit))
+            return
         handle = self._actors[worker].handle
         method = handle.audit if audit else handle.run
         self._calls[method.remote(unit)] = _Call(worker, unit.index, audit)
@@ -143,6 +169,8 @@ class RayExecutor:
         """See `Executor.close`."""
         for worker in list(self._actors):
             self.retire(worker)
+        self._slots.clear()
+        self._draining.clear()
 
     # --- reports ----------------------------------------------------------------------------------
 
@@ -189,6 +217,7 @@ class RayExecutor:
         self.retire(worker)
         if cause is e.LossCause.NODE_LOST:
             self._slots.pop(node, None)  # if it lives after all, it joins again
+            self._draining.discard(node)
         return e.WorkerLost(worker, node, cause, _gist(error))
 
     # --- nodes ------------------------------------------------------------------------------------
@@ -197,16 +226,46 @@ class RayExecutor:
         live = _live_nodes()
         reports: list[Report] = []
         for node in [node for node in self._slots if node not in live]:
-            del self._slots[node]
-            for worker in [name for name, actor in self._actors.items() if actor.node == node]:
-                self.retire(worker)
-            reports.append(e.NodeLost(node))
+            reports.append(self._leave(node, given_back=False))
         for node, resources in live.items():
-            if node not in self._slots and node not in self._too_small:
+            if node not in self._room and node not in self._too_small:
                 reports += self._consider(node, resources)
         if self._too_small and not self._met:
             raise ClusterError(next(iter(self._too_small.values())))
+        return reports + self._follow(self._ask(live))
+
+    def _ask(self, live: dict[str, dict[str, float]]) -> dict[str, int]:
+        """How many slots of each node are ours."""
+        self._room = {node: slots for node, slots in self._room.items() if node in live}
+        if self._shares is None:
+            return self._room
+        nodes = {node: int(offers.get("CPU", 0)) for node, offers in live.items()}
+        return self._shares.ask(self._needed, nodes, self._room, self._slots)
+
+    def _follow(self, allotted: dict[str, int]) -> list[Report]:
+        """Take what is ours, and give back what is another's once its units end."""
+        ours = {node for node, slots in self._slots.items() if allotted.get(node, 0) == slots}
+        back, self._draining = self._draining & ours, set(self._slots) - ours
+        held = [task for task in self._held if self._actors[task[0]].node in back]
+        self._held = [task for task in self._held if task not in held]
+        for worker, unit, audit in held:
+            self.submit(worker, unit, audit=audit)
+        reports: list[Report] = []
+        busy = {self._actors[c.worker].node for c in self._calls.values() if c.unit is not None}
+        for node in self._draining - busy:
+            reports.append(self._leave(node, given_back=True))
+        for node, slots in allotted.items():
+            if slots and node not in self._slots:
+                self._slots[node] = slots
+                reports.append(e.NodeJoined(node, slots))
         return reports
+
+    def _leave(self, node: str, *, given_back: bool) -> e.NodeLost:
+        del self._slots[node]
+        self._draining.discard(node)
+        for worker in [name for name, actor in self._actors.items() if actor.node == node]:
+            self.retire(worker)
+        return e.NodeLost(node, given_back)
 
     def _consider(self, node: str, resources: dict[str, float]) -> list[Report]:
         """Meet a node, once it is known to reach the store."""
@@ -234,9 +293,9 @@ class RayExecutor:
             )
             self._too_small[node] = text
             return [e.Warn(text)]
-        self._slots[node] = slots
+        self._room[node] = slots
         self._met = True
-        return [e.NodeJoined(node, slots)]
+        return []
 
 
 def _require_room(task: str, memory: int) -> None:

@@ -98,6 +98,12 @@ class RunState:
         """The workers that there are."""
         return self._crew.workers
 
+    @property
+    def left(self) -> int:
+        """How many tasks wait or are in flight: units, and audits of units."""
+        flying = sum(len(self._crew.in_flight(worker)) for worker in self._crew.workers)
+        return len(self._stretches) + len(self._attempts) + self._audits.due + flying
+
     def in_flight(self, worker: str) -> list[int]:
         """The units that ``worker`` has, audits included, ascending."""
         return [task.unit for task in self._crew.in_flight(worker)]
@@ -118,7 +124,9 @@ class RunState:
             case e.NodeJoined():
                 instructions = self._node_joined(event)
             case e.NodeLost():
-                instructions = self._node_lost(event.node)
+                given_back = "its node is given to another run"
+                why = given_back if event.given_back else e.LossCause.NODE_LOST
+                instructions = self._node_lost(event.node, why)
             case e.WorkerJoined():
                 instructions = self._worker_joined(event)
             case e.WorkerLost():
@@ -177,10 +185,10 @@ class RunState:
         new = self._crew.node_joined(event.node, event.slots)
         return [e.Spawn(event.node)] if new else []
 
-    def _node_lost(self, node: str) -> list[e.Instruction]:
+    def _node_lost(self, node: str, why: str = e.LossCause.NODE_LOST) -> list[e.Instruction]:
         instructions: list[e.Instruction] = []
         for worker in self._crew.node_lost(node):
-            instructions += self._drop(worker, f"{worker} was lost: {e.LossCause.NODE_LOST}")
+            instructions += self._drop(worker, f"{worker} was lost: {why}")
         return instructions
 
     def _worker_joined(self, event: e.WorkerJoined) -> list[e.Instruction]:

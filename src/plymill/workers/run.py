@@ -58,6 +58,7 @@ def run_job(
     from plymill.cluster.ray_executor import RayExecutor
     from plymill.cluster.ray_metrics import RaySink
     from plymill.cluster.ray_session import log_file, ray_session
+    from plymill.cluster.ray_shares import RayShares
 
     options = options or RunOptions()
     store = RunStore.open(store_url, spec.run_id)
@@ -68,7 +69,8 @@ def run_job(
         driving(store, on_lost=_interruption(), tell=_teller(store, on_progress)) as held,
         ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure),
     ):
-        executor = RayExecutor(job, store, UnitActor, threads=options.threads)
+        shares = None if address is None else RayShares(store.url, options.weight)
+        executor = RayExecutor(job, store, UnitActor, threads=options.threads, shares=shares)
         coordinator = Coordinator(
             job,
             store,
@@ -78,8 +80,12 @@ def run_job(
             watchers=(Logging(spec.run_id), Metering(spec.run_id, RaySink())),
             mine=lambda: not held.lost,
         )
-        with log_to(options.log_file or log_file(spec.run_id), options.log_level):
-            return coordinator.run()
+        try:
+            with log_to(options.log_file or log_file(spec.run_id), options.log_level):
+                return coordinator.run()
+        finally:
+            if shares is not None:
+                shares.leave()
 
 
 def _interruption() -> Callable[[], None]:

@@ -1,0 +1,123 @@
+"""The ledger of a cluster's runs (see `shares`), kept by an actor that all their drivers ask.
+
+The actor has no processor of its own and belongs to no run. It remembers nothing that matters: if
+it is lost, with its node, the next driver that asks starts another, and all report again.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import ray
+from ray import exceptions as re
+
+from plymill.cluster.shares import Claim, Ledger, Slots
+
+_log = logging.getLogger(__name__)
+_NAME, _NAMESPACE = "plymill-shares-1", "plymill"  # the number is that of what is said to it
+_EVERY = 2.0
+_ANSWER_SECONDS = 10.0
+
+
+class SharesActor:
+    """A ledger with a clock; arguments are plain, as drivers of other versions ask, too."""
+
+    def __init__(self) -> None:
+        self._ledger = Ledger()
+
+    def report(self, run: str, fields: dict[str, Any], nodes: dict[str, int]) -> Slots:
+        """See `Ledger.report`."""
+        claim = Claim(
+            weight=fields["weight"],
+            wanted=fields["wanted"],
+            offers=fields["offers"],
+            holding=fields["holding"],
+        )
+        return self._ledger.report(run, claim, nodes, time.monotonic())
+
+    def leave(self, run: str) -> None:
+        """See `Ledger.leave`."""
+        self._ledger.leave(run)
+
+
+class RayShares:
+    """What one run may use of the cluster.
+
+    Args:
+        run: names the run among all of the cluster, of whatever store.
+        weight: its share, compared with other runs.
+    """
+
+    def __init__(self, run: str, weight: float) -> None:
+        self._run = run
+        self._weight = weight
+        self._actor: Any = None
+        self._asked = float("-inf")
+        self._allotted: Slots | None = None
+        self._offered: Slots = {}
+        self._wanted = 0
+
+    def ask(
+        self,
+        wanted: int,
+        nodes: Mapping[str, int],
+        offers: Mapping[str, int],
+        holding: Mapping[str, int],
+    ) -> Slots:
+        """How many slots of each node the run may use; asks every two seconds at most.
+
+        Where nobody answers, all stays as it was; a run that never had an answer takes all.
+
+        Args:
+            wanted: how many it can use.
+            nodes: all slots of the cluster.
+            offers: how many the run can use of each node.
+            holding: how many it has.
+        """
+        now = time.monotonic()
+        news = offers.keys() != self._offered.keys() or (wanted > 0) != (self._wanted > 0)
+        if not news and now - self._asked < _EVERY:
+            return self._within(offers)
+        self._asked, self._wanted = now, wanted
+        self._offered = dict(offers)
+        fields = {
+            "weight": self._weight,
+            "wanted": wanted,
+            "offers": dict(offers),
+            "holding": dict(holding),
+        }
+        try:
+            actor = self._get()
+            answer = actor.report.remote(self._run, fields, dict(nodes))
+            self._allotted = ray.get(answer, timeout=_ANSWER_SECONDS)
+        except (re.RayError, ValueError) as error:
+            _log.warning("nobody tells how the cluster is shared: %s", error)
+            self._actor = None
+        return self._within(offers)
+
+    def leave(self) -> None:
+        """Let the others have all."""
+        if self._actor is not None:
+            with suppress(re.RayError):
+                ray.get(self._actor.leave.remote(self._run), timeout=_ANSWER_SECONDS)
+
+    def _within(self, offers: Mapping[str, int]) -> Slots:
+        if self._allotted is None:
+            return dict(offers)
+        return {n: min(s, offers[n]) for n, s in self._allotted.items() if n in offers}
+
+    def _get(self) -> Any:
+        if self._actor is None:
+            actor: Any = ray.remote(SharesActor)
+            self._actor = actor.options(
+                name=_NAME,
+                namespace=_NAMESPACE,
+                get_if_exists=True,
+                lifetime="detached",
+                num_cpus=0,
+                max_restarts=-1,
+                max_task_retries=-1,
+            ).remote()
+        return self._actor
