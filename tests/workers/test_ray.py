@@ -173,7 +173,7 @@ from plymill.cluster import RunInterruptedError, RunOptions
 from plymill.workers import resume_run
 run_id, url, address = sys.argv[1:]
 try:
-    options = RunOptions(threads=2, table_mb=16, report_every=0.05)
+    options = RunOptions(threads=2, table_mb=16, report_every=0.05, allow_insecure=True)
     resume_run(run_id, url, address=address or None, options=options)
 except RunInterruptedError as error:
     print(error)
