@@ -55,6 +55,10 @@ def run_here(spec: JobSpec, url: str, nodes: dict[str, int]) -> str:
     return spec.run_id
 
 
+def grid_job(game: str, **fields: Any) -> GridJob:
+    return GridJob.from_fields({"game": game, "first": "10,20,40", "second": "10,20,40", **fields})
+
+
 def leave_half_done(store: RunStore) -> None:
     """Make a finished run one that is under way: half of its units are there, and no artefacts."""
     plan = store.read_plan()
@@ -69,7 +73,7 @@ def leave_half_done(store: RunStore) -> None:
     now = time.time()
     letters = "d" * half + "wwq" + "." * (len(plan.units) - half - 3)
     workers = [
-        worker(name, now, in_flight, pace)
+        worker(name, in_flight, pace)
         for name, in_flight, pace in (("alpha", 1, 1.0), ("beta", 1, 1.1), ("gamma", 0, 0.4))
     ]
     done = plan.units[half - 1].stop
@@ -97,8 +101,7 @@ def leave_half_done(store: RunStore) -> None:
     store.write_json("submission.json", {"owner": "marta"})
 
 
-def worker(name: str, now: float, in_flight: int, pace: float) -> dict[str, Any]:
-    del now
+def worker(name: str, in_flight: int, pace: float) -> dict[str, Any]:
     return {
         "name": f"{name}-1",
         "node": name,
@@ -120,16 +123,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     spec = BookJob(opening=OPENING, unit_size=20, validate_sample=5, audit_fraction=0.2)
     book = run_here(spec, url, {"alpha": 2, "beta": 1})
     with pytest.MonkeyPatch.context() as patch:
-        grid = run_here(
-            GridJob(game="tictactoe", first="10,20,40", second="10,20,40", samples=6), url, {"a": 1}
-        )
+        grid = run_here(grid_job("tictactoe", samples=6), url, {"a": 1})
         pool = run_here(
             PoolJob(game="boxes", players=("random", "first-legal"), samples=3), url, {"a": 1}
         )
         patch.setattr("plymill.workers.match_stages.figures_of", lambda spec, matches: {})
-        spec_live = GridJob(
-            game="connect4-7x6", first="10,20,40", second="10,20,40", samples=8, unit_seconds=1e-3
-        )
+        spec_live = grid_job("connect4-7x6", samples=8, unit_seconds=2e-4)
         live = run_here(spec_live, url, {"a": 1})
     leave_half_done(RunStore.open(url, live))
     return Made(url, book, grid, pool, live)

@@ -61,7 +61,7 @@ def test_a_token_is_not_shown_by_accident() -> None:
 @pytest.mark.parametrize("path", ["/api/v1/runs", "/api/v1/openapi.json", "/api/v1/nothing"])
 def test_programs_say_the_token(guarded: TestClient, path: str) -> None:
     for said in (None, "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ümläut"):
-        headers = {} if said is None else {"authorization": said.encode()}
+        headers = {} if said is None else {b"authorization": said.encode()}
         refused = guarded.get(path, headers=headers)
         assert refused.status_code == 401
         assert refused.headers["www-authenticate"] == "Bearer"

@@ -21,7 +21,7 @@ from plymill.web.models import (
     RunSummary,
     UnitPage,
 )
-from plymill.web.page import ThePage
+from plymill.web.page import ThePage, sentence
 from plymill.web.runs import artifacts_of, detail_of, events_of, summary_of, units_of
 from plymill.workers.match_look import parse_match_id
 
@@ -101,7 +101,7 @@ def get_positions(page: ThePage, run_id: RunId, asked: PositionsAsked) -> Positi
         try:
             return shelf.ask(moves, solve=asked.solve)
         except IllegalMoveError as error:
-            return PositionFault(moves=moves, error=str(error))
+            return PositionFault(moves=moves, error=sentence(error))
 
     return PositionsAnswered(answers=[answer(moves) for moves in asked.positions])
 

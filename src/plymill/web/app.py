@@ -14,7 +14,7 @@ from plymill.cluster import RunNotFoundError, SpecError
 from plymill.errors import IllegalMoveError, PlymillError
 from plymill.matches import MatchError
 from plymill.web import api, book_pages, doors, match_pages, run_pages
-from plymill.web.page import STATIC, Page
+from plymill.web.page import STATIC, Page, sentence
 from plymill.web.security import Gate
 from plymill.web.settings import Settings
 from plymill.web.shelves import BusyError
@@ -70,7 +70,7 @@ def make_app(settings: Settings) -> Gate:
 def _at_fault(request: Request, error: Exception) -> Response:
     status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
     headers = {"retry-after": "2"} if status == 503 else {}
-    return _say(request, status, str(error), headers)
+    return _say(request, status, sentence(error), headers)
 
 
 def _http_fault(request: Request, error: Exception) -> Response:
@@ -86,11 +86,11 @@ def _not_valid(request: Request, error: Exception) -> Response:
     return _say(request, 422, f"{place or 'The request'}: {fault['msg']}.", {})
 
 
-def _say(request: Request, status: int, sentence: str, headers: dict[str, str]) -> Response:
+def _say(request: Request, status: int, said: str, headers: dict[str, str]) -> Response:
     if request.url.path.startswith("/api/"):
-        return JSONResponse({"error": sentence}, status, headers=headers)
+        return JSONResponse({"error": said}, status, headers=headers)
     page: Page = request.app.state.page
     title = HTTPStatus(status).phrase
-    shown = page.show(request, "error.html", status=status, title=title, sentence=sentence)
+    shown = page.show(request, "error.html", status=status, title=title, sentence=said)
     shown.headers.update(headers)
     return shown

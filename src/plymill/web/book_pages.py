@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 
 from plymill.errors import IllegalMoveError
 from plymill.web.models import PositionAnswer, Value
-from plymill.web.page import ThePage, wants_part
+from plymill.web.page import ThePage, sentence, wants_part
 from plymill.web.shelves import Shelf
 
 router = APIRouter(include_in_schema=False)
@@ -31,7 +31,7 @@ def book(page: ThePage, request: Request, run_id: str, moves: str | None = None)
     try:
         answer = shelf.ask(asked)
     except IllegalMoveError as error:
-        fault, status = str(error), 422
+        fault, status = sentence(error), 422
         answer = shelf.ask(shelf.opening)
     if fault and wants_part(request):
         status = 200  # htmx shows nothing of an answer that is an error

@@ -130,6 +130,12 @@ def _environment() -> Environment:
     return environment
 
 
+def sentence(error: Exception) -> str:
+    """What an error says, begun and closed like a sentence."""
+    text = " ".join(str(error).split())
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
 def mirrored(moves: str) -> str:
     """The same moves on the board seen from behind."""
     return "".join(str(8 - int(column)) for column in moves)

@@ -2,12 +2,34 @@
 "use strict";
 
 // Keys: whatever carries data-key is clicked. Not while somebody types, nor with other keys held.
+// Who types faster than the server answers loses nothing: his keys wait for their turn.
+const waiting = [];
+const MOST_WAITING = 20;
+const KEYS = [..."1234567bf", "Backspace", "ArrowLeft", "ArrowRight", "Home", "End"];
+let onTheWay = false;
+
+const byKey = (key) => document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select")) return;
-  const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-  if (target === null) return;
+  if (onTheWay ? !KEYS.includes(event.key) : byKey(event.key) === null) return;
   event.preventDefault();
-  target.click();
+  if (onTheWay) {
+    if (waiting.length < MOST_WAITING) waiting.push(event.key);
+  } else {
+    byKey(event.key).click();
+  }
+});
+
+const isWalk = (event) => event.detail.target?.id === "main";
+document.addEventListener("htmx:beforeRequest", (event) => { if (isWalk(event)) onTheWay = true; });
+document.addEventListener("htmx:afterRequest", (event) => {
+  if (!isWalk(event)) return;
+  // Once what came is in its place.
+  setTimeout(() => {
+    onTheWay = false;
+    while (waiting.length && !onTheWay) byKey(waiting.shift())?.click();
+  }, 30);
 });
 
 function localTimes(root) {

@@ -1,0 +1,135 @@
+"""Curves, maps of units, boards, and what is remembered for a moment."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from plymill.games import game_names, open_game
+from plymill.web.boards import board_of
+from plymill.web.drawings import estimates, spread, throughput, unit_map
+from plymill.web.memo import Memo
+
+
+def test_an_even_pace_is_a_level_line() -> None:
+    curve = throughput([(10.0 * k, 50.0 * k) for k in range(21)])
+    assert curve is not None
+    assert (curve.begin, curve.end, curve.mean, curve.top) == (0.0, 200.0, 5.0, 5.0)
+    assert {point.split()[1] for point in curve.line[1:].split("L")} == {"0.0"}
+
+
+def test_a_pause_is_seen_as_one() -> None:
+    curve = throughput([(0, 0), (10, 100), (20, 100), (30, 200)])
+    assert curve is not None
+    heights = [float(point.split()[1]) for point in curve.line[1:].split("L")]
+    assert heights == [0.0, 0.0, 100.0, 100.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("samples", [[], [(1.0, 5.0)], [(1.0, 5.0), (1.0, 9.0)]])
+def test_too_few_samples_make_no_curve(samples: list[tuple[float, float]]) -> None:
+    assert throughput(samples) is None
+
+
+def test_units_are_spread_over_the_time_that_they_took() -> None:
+    samples = spread([(10.0, 10.0, 100), (20.0, 10.0, 300), (15.0, 10.0, 50)])
+    assert samples[0] == (0.0, 0.0)
+    assert samples[-1][1] == pytest.approx(450)
+    assert dict(samples)[10.0] == pytest.approx(125)
+
+
+@pytest.mark.parametrize(("rate", "top"), [(0, 1), (0.003, 0.005), (1, 1), (7, 10), (210, 500)])
+def test_scales_end_at_round_numbers(rate: float, top: float) -> None:
+    curve = throughput([(0, 0), (1, rate)])
+    assert curve is not None
+    assert curve.top == pytest.approx(top)
+
+
+def test_the_map_has_a_square_for_each_unit() -> None:
+    found = unit_map("ddw.qd", [1, 5])
+    assert (found.columns, found.rows, found.each) == (10, 1, 1)
+    assert found.counts == {"done": 3, "flying": 1, "waiting": 1, "failed": 1}
+    assert found.paths["failed"] == "M41 1h8v8h-8z"
+    assert found.audited.count("M") == 2
+    assert sum(path.count("M") for path in found.paths.values()) == 6
+
+
+def test_many_units_share_squares_that_show_the_worst_of_them() -> None:
+    letters = "d" * 50_000 + "q" + "d" * 9_999
+    found = unit_map(letters, range(60_000))
+    assert found.each == 10
+    assert found.paths["failed"].count("M") == 1
+    assert sum(path.count("M") for path in found.paths.values()) == 6_000
+    assert found.audited.count("M") == 6_000
+
+
+def test_estimates_lie_in_the_box() -> None:
+    path, points = estimates([(1, 0.0), (3, 1.0)], 4)
+    assert points == [(75.0, 100.0), (375.0, 0.0)]
+    assert path == "M75.0 100.0L375.0 0.0"
+    assert estimates([], 0) == ("", [])
+
+
+@pytest.mark.parametrize("name", game_names())
+def test_every_game_has_a_board_that_marks_the_last_move(name: str) -> None:
+    before = open_game(name).start()
+    count = 2 if before.status == 2 else 1
+    moves = [before.moves(side)[-1] for side in range(2)] if count == 2 else [before.moves()[0]]
+    after = before.play(*moves)
+    board = board_of(after, before)
+    assert board.kind in ("discs", "squares", "dots")
+    if board.kind == "dots":
+        assert board.fresh.count("M") == 1
+        assert board.size == (5, 5)
+    else:
+        marked = [square for row in board.rows for square in row if square.last]
+        bids = name.startswith("bidding")  # the first move of all is a bid, and no stone
+        assert len(marked) in ((0,) if bids else (1, 2))
+        assert len({len(row) for row in board.rows}) == 1
+    assert not any(square.last for row in board_of(before).rows for square in row)
+
+
+def test_a_memo_asks_once_however_many_wait() -> None:
+    asked = []
+
+    def make() -> int:
+        asked.append(threading.get_ident())
+        time.sleep(0.05)
+        return 7
+
+    memo: Memo[str, int] = Memo(4)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: memo.get("x", make, lambda _: 60.0), range(8)))
+    assert answers == [7] * 8
+    assert len(asked) == 1
+
+
+def test_a_memo_forgets_what_is_old_and_what_was_not_asked_for() -> None:
+    now = [0.0]
+    made: list[str] = []
+    memo: Memo[str, str] = Memo(2, clock=lambda: now[0])
+
+    def get(key: str) -> str:
+        def make() -> str:
+            made.append(key)
+            return key
+
+        return memo.get(key, make, lambda _: 5.0)
+
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert get(key) == key
+    assert made == ["a", "b", "c", "b"]
+    now[0] = 6.0
+    get("a")
+    assert made[-1] == "a"
+
+
+def test_a_memo_does_not_remember_what_went_wrong() -> None:
+    memo: Memo[str, int] = Memo(2)
+
+    def fail() -> int:
+        raise OSError("away")
+
+    with pytest.raises(OSError, match="away"):
+        memo.get("x", fail, lambda _: 60.0)
+    assert memo.get("x", lambda: 3, lambda _: 60.0) == 3
