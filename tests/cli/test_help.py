@@ -13,6 +13,7 @@ COMMANDS = [
     *(f"book {name}" for name in ("build", "derive", "verify", "query", "convert", "info")),
     *(f"match {name}" for name in ("grid", "duel", "pool", "replay", "compare", "chart")),
     *(f"run {name}" for name in ("list", "show", "resume", "download")),
+    "serve",
     "solve",
 ]
 

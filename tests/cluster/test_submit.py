@@ -18,6 +18,8 @@ from plymill.cluster.submit import (
     cancel,
     delete_run,
     is_cancelled,
+    note_owner,
+    owner_of,
     read_order,
     submit,
     take_up,
@@ -129,6 +131,10 @@ def test_the_order_holds_spec_store_and_options_by_value(wheel: Path, tmp_path: 
     assert SquaresSpec.from_fields(fields) == SPEC
     assert store == STORE
     assert options == RunOptions(weight=2.0, threads=3)
+    here = RunStore(MemoryFiles(), RUN)
+    assert owner_of(here) is None
+    note_owner(here, path)
+    assert owner_of(here) == "ann"
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"spec": 1, "store": 2, "options": 3}'])

@@ -82,6 +82,9 @@ def test_the_wheel_holds_modules_types_and_headers_and_nothing_else(dist: Path) 
     assert sum(name.startswith("plymill/solver/_search_") for name in modules) in (1, 3)
     for path in (*PACKAGE.rglob("*.pyi"), *PACKAGE.rglob("*.h")):
         assert str(path.relative_to(PACKAGE.parent)) in names
+    for folder in ("templates", "static"):
+        for path in (PACKAGE / "web" / folder).rglob("*.*"):
+            assert str(path.relative_to(PACKAGE.parent)) in names
     assert not any(name.endswith((".pyx", ".c")) for name in names)
 
 

@@ -11,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from plymill.cluster import RunStore
+from plymill.cluster.submit import cancel
 from plymill.web import Settings
 from tests.web.conftest import OPENING, Made, client_of
 
@@ -144,6 +145,17 @@ def test_a_silent_run_is_called_silent(folder: Path, made: Made) -> None:
     store.write_json("progress.json", progress | {"updated": time.time() - 7200})
     with client_of(Settings(store=str(folder))) as client:
         assert "solving, silent for 2 h" in client.get("/runs").text
+
+
+def test_a_run_that_nobody_wants_is_called_cancelled(folder: Path, made: Made) -> None:
+    _copy(Path(made.url) / made.live, folder / made.live)
+    store = RunStore.open(str(folder), made.live)
+    progress = store.read_json("progress.json")
+    assert progress is not None
+    store.write_json("progress.json", progress | {"state": "interrupted"})
+    cancel(store)
+    with client_of(Settings(store=str(folder))) as client:
+        assert client.get("/api/v1/runs").json()[0]["state"] == "cancelled"
 
 
 @pytest.mark.parametrize(

@@ -106,13 +106,16 @@ def drive(order: Annotated[Path, Parameter(help="What 'plymill submit' has sent.
     from plymill import __version__
     from plymill.cli.output import note
     from plymill.cli.running import drive_run
-    from plymill.cluster.submit import read_order
+    from plymill.cluster import RunStore
+    from plymill.cluster.submit import note_owner, read_order
     from plymill.workers import spec_from_fields
 
     fields, store, options = read_order(order)
+    spec = spec_from_fields(fields, where=str(order))
+    note_owner(RunStore.open(store, spec.run_id), order)
     os.chdir("/")  # the folder that we are in is Ray's, which may make it anew at any time
     note(f"plymill {__version__} from {Path(__file__).parents[1]}")
-    return drive_run(spec_from_fields(fields, where=str(order)), store, options)
+    return drive_run(spec, store, options)
 
 
 @app.command(help_epilogue="Example: plymill run resume book-1f0c2a3b4d5e")

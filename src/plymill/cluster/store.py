@@ -9,6 +9,7 @@
       audits/<unit>.json              who solved the unit again, and the digest he got
       stages/<stage>.json             which finishing stages are done, and what they wrote
       lease/                          which driver drives the run, see `leases`
+      submission.json                 who sent it to a cluster, if anybody did
       progress.json  events.jsonl     rate, estimate, workers; what happened
       artifacts/                      what the person wanted, manifest.json, SHA256SUMS
       provenance.json  report.html    who computed what, when, how long; the page that shows all

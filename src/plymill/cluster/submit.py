@@ -29,6 +29,7 @@ from plymill.cluster.wheels import Wheel, installed_wheel, open_wheel, require_f
 
 ORDER_FILE = "job.json"
 CANCELLED = "cancelled.json"
+SUBMISSION = "submission.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ def submit(
             metadata=_metadata(spec, store_url, options, shipment),
             modules=[_unpacked(wheel, Path(folder))],
             packages=packages,
-            folder=_order_folder(Path(folder), spec, store_url, options),
+            folder=_order_folder(Path(folder), spec, store_url, options, shipment.owner),
             environment=shipment.environment,
             labels=shipment.labels or ({} if shipment.resources else driver_labels(look)),
             resources=shipment.resources,
@@ -122,6 +123,19 @@ def read_order(path: Path) -> tuple[Mapping[str, Any], str, RunOptions]:
         raise SpecError(f"{path}: cannot read what is to be done: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise SpecError(f"{path} is no order of 'plymill submit'.") from error
+
+
+def note_owner(store: RunStore, order: Path) -> None:
+    """Note in the store who sent the run: the page tells it while no cluster does."""
+    owner = json.loads(order.read_text(encoding="utf-8")).get("owner", "")
+    if owner:
+        store.write_json(SUBMISSION, {"owner": owner})
+
+
+def owner_of(store: RunStore) -> str | None:
+    """Who sent the run, if that is known."""
+    owner = (store.read_json(SUBMISSION) or {}).get("owner")
+    return owner if isinstance(owner, str) and owner else None
 
 
 def cancel(store: RunStore) -> None:
@@ -191,13 +205,16 @@ def _unpacked(wheel: Wheel, folder: Path) -> Path:
     return wheel.unpack(target)
 
 
-def _order_folder(folder: Path, spec: JobSpec, store_url: str, options: RunOptions) -> Path:
+def _order_folder(
+    folder: Path, spec: JobSpec, store_url: str, options: RunOptions, owner: str
+) -> Path:
     target = folder / "order"
     target.mkdir()
     fields = {
         "spec": spec.model_dump(mode="json"),
         "store": store_url,
         "options": options.model_dump(mode="json"),
+        "owner": owner,
     }
     (target / ORDER_FILE).write_text(json.dumps(fields, sort_keys=True), encoding="utf-8")
     return target

@@ -89,6 +89,10 @@ class InsideFiles:
         del data
         raise StoreError(f"The page does not write {self.place(path)}: it only reads.")
 
+    def create(self, path: str, data: bytes) -> NoReturn:
+        """Refused."""
+        self.write(path, data)
+
     def delete(self, path: str) -> NoReturn:
         """Refused."""
         raise StoreError(f"The page does not delete {self.place(path)}: it only reads.")

@@ -13,7 +13,8 @@ class RunSummary(BaseModel):
     title: str
     owner: str | None = Field(description="Who submitted it, if that is known.")
     state: str = Field(
-        description="planning, solving, finishing, done, failed, interrupted, damaged or unknown."
+        description="planning, solving, finishing, done, failed, interrupted, cancelled, damaged "
+        "or unknown."
     )
     stage: str
     message: str

@@ -9,6 +9,7 @@ from typing import Any
 from plymill.cluster import ArrowFiles, CorruptFileError, Plan, RunInfo, RunNotFoundError, RunStore
 from plymill.cluster.runs import info_of
 from plymill.cluster.store import ARTIFACTS
+from plymill.cluster.submit import is_cancelled, owner_of
 from plymill.web.inside import InsideFiles
 from plymill.web.memo import Memo
 
@@ -95,7 +96,7 @@ class StoreReader:
 
     def owner(self, run_id: str) -> str | None:
         """Who submitted the run, if that is known."""
-        return self._owners.get(run_id, lambda: self._read_owner(run_id), lambda _: _ENDED)
+        return self._owners.get(run_id, lambda: owner_of(self.store(run_id)), lambda _: _ENDED)
 
     def files_of(self, run_id: str) -> InsideFiles:
         """The files of a run, to be read piece by piece.
@@ -105,6 +106,12 @@ class StoreReader:
         """
         self.store(run_id)
         return self.files.sub(run_id)
+
+    def state(self, run_id: str) -> str:
+        """The state of a run: that of `RunInfo`, or ``cancelled`` if nobody wants it any more."""
+        state = self.run(run_id).state
+        unwanted = state in ("interrupted", "failed") and is_cancelled(self.store(run_id))
+        return "cancelled" if unwanted else state
 
     def artifact(self, run_id: str, name: str) -> Mapping[str, Any]:
         """Size and digest of an artefact, as the manifest names it.
@@ -135,11 +142,6 @@ class StoreReader:
             raise RunNotFoundError("There is no such run in the store.") from None
         except CorruptFileError:
             return info_of(store, {}, provenance=False)
-
-    def _read_owner(self, run_id: str) -> str | None:
-        submission = self.store(run_id).read_json("submission.json") or {}
-        owner = submission.get("owner")
-        return owner if isinstance(owner, str) and owner else None
 
 
 def artifact_path(name: str) -> str:

@@ -150,7 +150,7 @@ def _summary(reader: StoreReader, run: RunInfo) -> dict[str, Any]:
             "kind": str(run.spec.get("kind", "unknown")),
             "title": title_of(run.spec) if run.spec else "its spec was altered",
             "owner": reader.owner(run.run_id),
-            "state": run.state,
+            "state": reader.state(run.run_id),
             "silent": _silence(run, reader.clock()),
             "share": None if progress is None else progress.share,
             "workers": 0 if progress is None else len(progress.workers),
