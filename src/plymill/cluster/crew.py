@@ -35,6 +35,7 @@ class Crew:
     def __init__(self) -> None:
         self._nodes: dict[str, _Node] = {}
         self._workers: dict[str, _Worker] = {}
+        self._slots = 0
 
     @property
     def workers(self) -> Collection[str]:
@@ -44,7 +45,7 @@ class Crew:
     @property
     def slots(self) -> int:
         """How many tasks all workers together work on at a time."""
-        return sum(worker.slots for worker in self._workers.values())
+        return self._slots  # asked for at every worker's turn
 
     @property
     def idle(self) -> bool:
@@ -74,13 +75,18 @@ class Crew:
         home = self._nodes.get(node)
         if home is None or not home.usable:
             return False
+        self.remove(worker)
         self._workers[worker] = _Worker(node, home.slots)
+        self._slots += home.slots
         return True
 
     def remove(self, worker: str) -> list[Task]:
         """Forget a worker; what it had in flight, ascending."""
         known = self._workers.pop(worker, None)
-        return sorted(known.in_flight) if known else []
+        if known is None:
+            return []
+        self._slots -= known.slots
+        return sorted(known.in_flight)
 
     def slots_of(self, worker: str) -> int:
         """How many tasks the worker works on at a time."""

@@ -343,7 +343,7 @@ class RunState:
         """Fill every worker up, in turn, and say when nothing is left."""
         if self._ended:
             return
-        hungry = list(self._crew.workers)
+        hungry = list(self._crew.workers) if self._waiting else []
         while hungry:
             for name in tuple(hungry):
                 task = self._next_task(name)
@@ -364,8 +364,12 @@ class RunState:
             yield e.Extend()
 
     def _nothing_left(self) -> bool:
-        waiting = len(self._stretches) + len(self._attempts) + self._audits.due
-        return not waiting and self._crew.idle
+        return not self._waiting and self._crew.idle
+
+    @property
+    def _waiting(self) -> int:
+        """How many tasks wait for a worker."""
+        return len(self._stretches) + len(self._attempts) + self._audits.due
 
     def _next_task(self, name: str) -> Task | None:
         in_flight = self._crew.in_flight(name)

@@ -29,9 +29,10 @@ class Stretches:
                 self._stretches[-1].stop += 1
             else:
                 self._stretches.append(_Stretch(unit, unit + 1))
+        self._left = sum(len(stretch) for stretch in self._stretches)
 
     def __len__(self) -> int:
-        return sum(len(stretch) for stretch in self._stretches)
+        return self._left  # asked for at every worker's turn
 
     def take(self, worker: str) -> int | None:
         """The next unit for ``worker``, or None when everything is given out."""
@@ -41,6 +42,7 @@ class Stretches:
         stretch.owner = worker
         unit = stretch.start
         stretch.start += 1
+        self._left -= 1
         if not len(stretch):
             self._stretches.remove(stretch)
         return unit
@@ -49,6 +51,7 @@ class Stretches:
         """Put a unit back; it joins the unowned stretches that it touches."""
         added = _Stretch(unit, unit + 1)
         self._stretches.append(added)
+        self._left += 1
         self._join(added)
 
     def release(self, worker: str) -> None:
