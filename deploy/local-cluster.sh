@@ -57,21 +57,21 @@ node() { # NAME ARGUMENTS...: start a node in a session of its own, so that all 
     echo $! >"$state/$name.session"
 }
 
-members() { # SESSION: the processes in it
-    ps -o pid= -s "$1" || true
+members() { # SESSION: the processes in it; not those that only wait for their parent to notice
+    { ps -o pid=,stat= -s "$1" || true; } | awk '$2 !~ /^Z/ { print $1 }'
 }
 
 end_session() { # SESSION: ask all of it to end, and make it after ten seconds
-    local left
-    # shellcheck disable=SC2046  # one word a process
-    kill -TERM $(members "$1") 2>/dev/null || true
-    for _ in $(seq 100); do
-        left=$(members "$1")
-        [ -n "$left" ] || return 0
-        sleep 0.1
+    local left signal
+    for signal in TERM KILL; do
+        # shellcheck disable=SC2046  # one word a process
+        kill "-$signal" $(members "$1") 2>/dev/null || true
+        for _ in $(seq 100); do
+            left=$(members "$1")
+            [ -n "$left" ] || return 0
+            sleep 0.1
+        done
     done
-    # shellcheck disable=SC2086
-    kill -KILL $left 2>/dev/null || true
 }
 
 running() { # whether any node is there
