@@ -14,6 +14,7 @@ COMMANDS = [
     *(f"match {name}" for name in ("grid", "duel", "pool", "replay", "compare", "chart")),
     *(f"run {name}" for name in ("list", "show", "resume", "download")),
     "serve",
+    *("submit", "jobs", "status", "logs", "stop", "resume", "download", "cancel", "delete"),
     "solve",
 ]
 

@@ -86,7 +86,7 @@ def require_free(path: Path, *, force: bool) -> None:
 
 def shown(path: str | Path) -> str:
     """A path as short as it can be said from here; URLs stay as they are."""
-    if "://" in str(path):
+    if "://" in str(path) or Path.cwd() == Path("/"):
         return str(path)
     try:
         return str(Path(path).relative_to(Path.cwd()))

@@ -83,6 +83,7 @@ class RayExecutor:
         self._needed = 1
         self._draining: set[str] = set()  # nodes that are given back once their units end
         self._held: list[tuple[str, Unit, bool]] = []  # tasks for workers of such nodes
+        self._news: list[Report] = []  # not told yet
         self._room: dict[str, int] = {}  # slots of the nodes that can be used
         self._slots: dict[str, int] = {}  # of those that are ours now
         self._refused: set[str] = set()  # nodes that are never used
@@ -113,8 +114,10 @@ class RayExecutor:
             ref = task.remote(*args)
             while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
                 require_own_ray()
-                if memory is not None:
-                    self._ask(_live_nodes())
+                if memory is not None and self._shares is not None:
+                    live = _live_nodes()
+                    self._news = self._survey(live)
+                    self._ask(live)
             return ray.get(ref)
         except re.RayTaskError as error:
             cause = error.cause
@@ -227,16 +230,22 @@ class RayExecutor:
         reports: list[Report] = []
         for node in [node for node in self._slots if node not in live]:
             reports.append(self._leave(node, given_back=False))
-        for node, resources in live.items():
-            if node not in self._room and node not in self._too_small:
-                reports += self._consider(node, resources)
+        reports += self._survey(live)
         if self._too_small and not self._met:
             raise ClusterError(next(iter(self._too_small.values())))
         return reports + self._follow(self._ask(live))
 
+    def _survey(self, live: dict[str, dict[str, float]]) -> list[Report]:
+        """Find out which nodes can be used; what is to be said of the others."""
+        reports, self._news = self._news, []
+        self._room = {node: slots for node, slots in self._room.items() if node in live}
+        for node, resources in live.items():
+            if node not in self._room and node not in self._too_small:
+                reports += self._consider(node, resources)
+        return reports
+
     def _ask(self, live: dict[str, dict[str, float]]) -> dict[str, int]:
         """How many slots of each node are ours."""
-        self._room = {node: slots for node, slots in self._room.items() if node in live}
         if self._shares is None:
             return self._room
         nodes = {node: int(offers.get("CPU", 0)) for node, offers in live.items()}
