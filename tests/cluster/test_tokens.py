@@ -1,0 +1,187 @@
+"""Tokens: job servers that ask for one, for another, or for none; each command is a process."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plymill.cluster import ClusterError, tokens
+
+TOKEN = "5e" * 32
+
+
+class JobServer(BaseHTTPRequestHandler):
+    """The little of Ray's job server that a list of jobs needs."""
+
+    token: str | None = TOKEN
+
+    def do_GET(self) -> None:
+        given = self.headers.get("Authorization", "")
+        if self.token is not None and given != f"Bearer {self.token}":
+            self._answer(403 if given else 401, "no")
+        elif self.path == "/api/version":
+            fields = {"version": "4", "ray_version": "2.60.0", "ray_commit": "x"}
+            self._answer(200, json.dumps({**fields, "session_name": "s"}))
+        elif self.path == "/api/jobs/":
+            self._answer(200, "[]")
+        else:
+            self._answer(404, "nothing")
+
+    def _answer(self, status: int, text: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, format: str, *args: Any) -> None:
+        del format, args
+
+
+class OpenServer(JobServer):
+    token = None
+
+
+class OtherServer(JobServer):
+    def do_GET(self) -> None:
+        self._answer(404, "nothing")
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, str]]:
+    """Addresses of a server that asks for a token, of an open one, and of something else."""
+    found = {"safe": JobServer, "open": OpenServer, "other": OtherServer}
+    running = {name: ThreadingHTTPServer(("127.0.0.1", 0), kind) for name, kind in found.items()}
+    for server in running.values():
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield {name: f"http://127.0.0.1:{s.server_address[1]}" for name, s in running.items()}
+    for server in running.values():
+        server.shutdown()
+
+
+def jobs(
+    address: str, *words: str, home: Path, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    return subprocess.run(
+        [sys.executable, "-m", "plymill", "jobs", "--address", address, *words],
+        env={**kept, "HOME": str(home), **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_job_servers_of_all_kinds(servers: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text(TOKEN)
+    none, home = tmp_path / "none", tmp_path / "home"
+    none.mkdir()
+    (home / ".ray").mkdir(parents=True)
+    (home / ".ray" / "auth_token").write_text(TOKEN)
+    safe = servers["safe"]
+    refused = "does not accept our token; put the cluster's into RAY_AUTH_TOKEN"
+    cases: list[tuple[str, list[str], Path, dict[str, str], int, str]] = [
+        (safe, [], none, {"RAY_AUTH_TOKEN": TOKEN}, 0, "No runs were sent"),
+        (safe, [], none, {"RAY_AUTH_TOKEN_PATH": str(file)}, 0, "No runs were sent"),
+        (safe, [], home, {}, 0, "No runs were sent"),
+        (safe, [], home, {"RAY_ADDRESS": "http://elsewhere:1"}, 0, f"at {safe}."),
+        (safe, [], none, {}, 2, refused),
+        (safe, [], none, {"RAY_AUTH_TOKEN": "00" * 32}, 2, refused),
+        (safe, [], none, {"RAY_AUTH_TOKEN_PATH": "/nothing"}, 2, "holds no token (no such file"),
+        (servers["open"], [], home, {}, 2, "asks for no token, so that anybody who reaches it"),
+        (servers["open"], [], home, {}, 2, "RAY_AUTH_TOKEN_PATH before 'ray start'"),
+        (servers["open"], ["--allow-insecure"], none, {}, 0, "No runs were sent"),
+        (servers["open"], ["--allow-insecure"], home, {}, 0, "No runs were sent"),
+        (servers["other"], [], home, {}, 2, "is no job server of Ray: it answers with the status"),
+        ("head", [], home, {}, 2, "'head' is no address of a job server"),
+        ("ray://head:10001", [], home, {}, 2, "is no address of a job server"),
+        ("127.0.0.1:1", [], home, {}, 2, "Cannot reach the cluster at http://127.0.0.1:1"),
+    ]
+
+    def ask(case: tuple[str, list[str], Path, dict[str, str], int, str]) -> Any:
+        address, words, folder, variables, _, _ = case
+        return jobs(address, *words, home=folder, **variables)
+
+    with ThreadPoolExecutor(4) as pool:
+        for case, done in zip(cases, pool.map(ask, cases), strict=True):
+            assert done.returncode == case[4], (case, done.stderr)
+            assert case[5] in done.stdout + done.stderr, (case, done.stdout, done.stderr)
+            assert "Traceback" not in done.stderr
+            if done.returncode:
+                assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    """No token anywhere, and Ray not imported yet."""
+    for name in ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+        monkeypatch.setenv(name, "")  # restored afterwards, whatever is set in between
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delitem(sys.modules, "ray", raising=False)
+    return monkeypatch
+
+
+def test_a_cluster_of_our_own_has_a_fresh_token(bare: pytest.MonkeyPatch) -> None:
+    tokens.protect_own_cluster()
+    first = os.environ["RAY_AUTH_TOKEN"]
+    assert (len(first), os.environ["RAY_AUTH_MODE"]) == (64, "token")
+    bare.delenv("RAY_AUTH_TOKEN")
+    tokens.protect_own_cluster()
+    assert os.environ["RAY_AUTH_TOKEN"] != first
+
+
+def test_what_a_person_has_set_is_kept(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("RAY_AUTH_MODE", "disabled")
+    bare.setenv("RAY_AUTH_TOKEN_PATH", "/somewhere")
+    tokens.protect_own_cluster()
+    assert os.environ["RAY_AUTH_MODE"] == "disabled"
+    assert "RAY_AUTH_TOKEN" not in os.environ
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_joining_without_a_token(bare: pytest.MonkeyPatch, allowed: bool) -> None:
+    del bare
+    tokens.prepare_client(allow_insecure=allowed)
+    assert os.environ["RAY_AUTH_MODE"] == ("disabled" if allowed else "token")
+
+
+def test_an_empty_token_file_is_told(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("\n")
+    bare.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    with pytest.raises(ClusterError, match=r"holds no token \(it is empty\)"):
+        tokens.prepare_client(allow_insecure=False)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+def test_a_gcs_is_asked_whether_it_wants_a_token(asks: bool) -> None:
+    import grpc
+
+    from plymill.cluster.ray_session import _is_open
+
+    class Gcs(grpc.GenericRpcHandler):  # type: ignore[misc]
+        def service(self, details: Any) -> Any:
+            assert details.method == "/ray.rpc.NodeInfoGcsService/CheckAlive"
+            return grpc.unary_unary_rpc_method_handler(self.answer)
+
+        def answer(self, request: bytes, context: Any) -> bytes:
+            if asks:
+                context.abort(grpc.StatusCode.UNAUTHENTICATED, "no token")
+            return request
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=[Gcs()])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        assert _is_open(f"127.0.0.1:{port}") is not asks
+    finally:
+        server.stop(None)
