@@ -53,7 +53,7 @@ node() { # NAME ARGUMENTS...: start a node in a session of its own, so that all 
     local name=$1
     shift
     setsid ray start --block --disable-usage-stats --object-store-memory="$store" \
-        "$@" </dev/null >"$state/$name.log" 2>&1 &
+        --dashboard-agent-listen-port=0 "$@" </dev/null >"$state/$name.log" 2>&1 &
     echo $! >"$state/$name.session"
 }
 
@@ -130,7 +130,9 @@ start() {
         --dashboard-host=127.0.0.1 --dashboard-port="$dashboard" --ray-client-server-port="$client"
     wait_for 1 || give_up
     for number in $(seq "$nodes"); do # one after the other, as busy machines start them slowly
-        node "worker-$number" --address="$(cat "$state/address")" --num-cpus="$cpus" --memory="$memory"
+        # In a folder of its own: Ray makes what is sent with a job anew on each node that shares one.
+        node "worker-$number" --address="$(cat "$state/address")" --num-cpus="$cpus" --memory="$memory" \
+            --temp-dir="$temporary/$number"
         wait_for $((number + 1)) || give_up
     done
     echo "A head and $nodes workers of $cpus processors each run at $(cat "$state/address")."
@@ -180,6 +182,7 @@ environment() {
 export RAY_AUTH_MODE=token
 export RAY_AUTH_TOKEN_PATH='$state/token'
 export RAY_ADDRESS='$(cat "$state/address")'
+export PLYMILL_ADDRESS='$(cat "$state/dashboard")'
 END
 }
 
