@@ -1,7 +1,9 @@
 """Curves, maps of units, boards, and what is remembered for a moment."""
 
+import re
 import threading
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -49,18 +51,32 @@ def test_the_map_has_a_square_for_each_unit() -> None:
     found = unit_map("ddw.qd", [1, 5])
     assert (found.columns, found.rows, found.each) == (10, 1, 1)
     assert found.counts == {"done": 3, "flying": 1, "waiting": 1, "failed": 1}
-    assert found.paths["failed"] == "M41 1h8v8h-8z"
-    assert found.audited.count("M") == 2
-    assert sum(path.count("M") for path in found.paths.values()) == 6
+    assert found.paths["done"] == "M1 5h18M51 5h8"
+    assert found.paths["failed"] == "M41 5h8"
+    assert found.audited == "M13 5h4M53 5h4"
+    assert squares(found.paths, 8) == 6
+
+
+def test_stretches_of_squares_end_with_their_rows() -> None:
+    found = unit_map("d" * 25, range(25))
+    assert found.columns == 15
+    assert found.paths["done"] == "M1 5h148M1 15h98"
+    assert found.audited == "M3 5h144M3 15h94"
 
 
 def test_many_units_share_squares_that_show_the_worst_of_them() -> None:
     letters = "d" * 50_000 + "q" + "d" * 9_999
     found = unit_map(letters, range(60_000))
     assert found.each == 10
-    assert found.paths["failed"].count("M") == 1
-    assert sum(path.count("M") for path in found.paths.values()) == 6_000
-    assert found.audited.count("M") == 6_000
+    assert squares({"failed": found.paths["failed"]}, 8) == 1
+    assert squares(found.paths, 8) == squares({"audited": found.audited}, 4) == 6_000
+    assert sum(map(len, found.paths.values())) < 2_000
+
+
+def squares(paths: Mapping[str, str], size: int) -> int:
+    """How many squares paths of dashes have."""
+    lengths = [int(part) for path in paths.values() for part in re.findall(r"h(\d+)", path)]
+    return sum((length + 10 - size) // 10 for length in lengths)
 
 
 def test_estimates_lie_in_the_box() -> None:

@@ -284,6 +284,32 @@ def test_an_artefact_that_was_made_a_link_is_not_served(folder: Path, made: Made
         assert client.get(f"/books/{made.book}").status_code == 404
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["../spec.json", "/etc/passwd", "sub/x.plymill", 'x"; y=z.json', "..", "a\r\nb: c", ".x"],
+)
+def test_a_manifest_that_names_other_files_is_not_believed(
+    folder: Path, made: Made, name: str
+) -> None:
+    """Whoever can write it can write the check sums as well."""
+    import hashlib
+    import json
+
+    run = folder / made.book
+    (run / "artifacts").mkdir(parents=True)
+    (run / "spec.json").write_bytes((Path(made.url) / made.book / "spec.json").read_bytes())
+    entry = {"bytes": 3, "sha256": "0" * 64}
+    text = json.dumps({"files": {name: entry, "good.json": entry, "bad.json": {"bytes": "x"}}})
+    (run / "artifacts" / "manifest.json").write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    (run / "artifacts" / "SHA256SUMS").write_text(f"{digest}  manifest.json\n")
+    with client_of(Settings(store=str(folder))) as client:
+        files = client.get(f"/api/v1/runs/{made.book}/artifacts").json()
+        assert [file["name"] for file in files] == ["good.json"]
+        assert client.get(f"/runs/{made.book}").status_code == 200
+        assert client.get("/books").status_code == 200
+
+
 def test_time_tells_nothing_new() -> None:
     """Not a measurement: the comparison is the library's constant-time one."""
     from plymill.web import security

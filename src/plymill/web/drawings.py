@@ -85,8 +85,9 @@ class UnitMap:
     Attributes:
         columns: squares in a row.
         rows: how many rows.
-        paths: for each kind of unit the path of all its squares.
-        audited: the path of the marks of those of which there is a second opinion.
+        paths: for each kind of unit the path of all its squares, dashes of 8 with gaps of 2.
+        audited: the path of the marks of those of which there is a second opinion, dashes of 4
+            with gaps of 6.
         each: how many units a square stands for.
         counts: how many units of each kind there are.
     """
@@ -107,22 +108,35 @@ def unit_map(letters: str, audited: Sequence[int]) -> UnitMap:
     each = max(1, ceil(len(letters) / _MOST_SQUARES))
     groups = [letters[k : k + each] for k in range(0, len(letters), each)]
     columns = max(10, min(100, ceil(sqrt(8 * len(groups)))))
-    squares: dict[str, list[str]] = {}
+    squares: dict[str, list[int]] = {}
     for place, group in enumerate(groups):
         kind = next((name for letter, name in _KINDS.items() if letter in group), "waiting")
-        x, y = 10 * (place % columns), 10 * (place // columns)
-        squares.setdefault(kind, []).append(f"M{x + 1} {y + 1}h8v8h-8z")
-    marks = sorted({index // each for index in audited})
+        squares.setdefault(kind, []).append(place)
     return UnitMap(
         columns=columns,
         rows=max(1, ceil(len(groups) / columns)),
-        paths={kind: "".join(parts) for kind, parts in squares.items()},
-        audited="".join(
-            f"M{10 * (k % columns) + 3} {10 * (k // columns) + 3}h4v4h-4z" for k in marks
-        ),
+        paths={kind: _rows(places, columns, 8) for kind, places in squares.items()},
+        audited=_rows(sorted({index // each for index in audited}), columns, 4),
         each=each,
         counts={name: letters.count(letter) for letter, name in _KINDS.items()},
     )
+
+
+def _rows(places: Sequence[int], columns: int, size: int) -> str:
+    """Squares of a size, as dashes of lines: one for each stretch of neighbours in a row.
+
+    A map of thousands of units, sent every other second, so takes a few kilobytes.
+    """
+    path: list[str] = []
+    start = before = -1
+    for place in [*places, -1]:
+        if place != before + 1 or place % columns == 0 or place < 0:
+            if start >= 0:
+                x, y = 10 * (start % columns) + (10 - size) // 2, 10 * (start // columns) + 5
+                path.append(f"M{x} {y}h{10 * (before - start) + size}")
+            start = place
+        before = place
+    return "".join(path)
 
 
 def estimates(

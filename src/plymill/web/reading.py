@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from plymill.cluster import ArrowFiles, CorruptFileError, Plan, RunInfo, RunNotFoundError, RunStore
@@ -17,6 +18,8 @@ from plymill.web.memo import Memo
 UNDER_WAY = ("planning", "solving", "finishing")
 
 _RUN = re.compile(r"[a-z][a-z0-9]{0,30}-[0-9a-f]{12}", re.ASCII)
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LIVE, _ENDED = 1.0, 10.0  # seconds for which what was read is good
 _READERS = 8
 _MOST_RUNS = 1000
@@ -137,16 +140,38 @@ class StoreReader:
     def _read_run(self, run_id: str) -> RunInfo:
         store = self.store(run_id)
         try:
-            return info_of(store, store.read_spec(), provenance=False)
+            return _sound(info_of(store, store.read_spec(), provenance=False))
         except FileNotFoundError:
             raise RunNotFoundError("There is no such run in the store.") from None
         except CorruptFileError:
-            return info_of(store, {}, provenance=False)
+            return _sound(info_of(store, {}, provenance=False))
 
 
 def artifact_path(name: str) -> str:
     """Where an artefact is among the files of its run."""
     return f"{ARTIFACTS}/{name}"
+
+
+def _sound(run: RunInfo) -> RunInfo:
+    """The run without entries of its manifest that name no file of the artefacts' folder."""
+    if run.manifest is None:
+        return run
+    files = run.manifest.get("files")
+    good = {
+        name: {"bytes": entry["bytes"], "sha256": entry["sha256"]}
+        for name, entry in (files.items() if isinstance(files, dict) else ())
+        if _FILE.fullmatch(name) and _is_entry(entry)
+    }
+    return replace(run, manifest=run.manifest | {"files": good})
+
+
+def _is_entry(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and isinstance(entry.get("bytes"), int)
+        and isinstance(entry.get("sha256"), str)
+        and _DIGEST.fullmatch(entry["sha256"]) is not None
+    )
 
 
 def _freshness(run: RunInfo) -> float:

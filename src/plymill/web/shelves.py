@@ -229,7 +229,8 @@ class Library:
             raise RunNotFoundError(f"The book {name} of run {run_id} is missing.") from None
         if self._scratch is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="plymill-page-")
-        copy = Path(self._scratch.name) / f"{run_id}-{name}"
+        copy = Path(self._scratch.name) / run_id / name
+        copy.parent.mkdir(exist_ok=True)
         copy.write_bytes(data)
         return copy
 
