@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from plymill.cluster import look_script
 from plymill.cluster.errors import ClusterError
-from plymill.cluster.submissions import Jobs, Order
+from plymill.cluster.submissions import ACTIVE, Jobs, Order
 
 PREFIX = "plymill-look-"
 _PATIENCE = 180.0
@@ -92,7 +92,7 @@ def look_at(jobs: Jobs, requirements: Sequence[str]) -> ClusterLook:
 def _wait(jobs: Jobs, name: str) -> str:
     """The status that the job ends with."""
     deadline = time.monotonic() + _PATIENCE
-    while (status := jobs.status(name)) in ("PENDING", "RUNNING"):
+    while (status := jobs.status(name)) in ACTIVE:
         if time.monotonic() > deadline:
             jobs.stop(name)
             raise ClusterError(

@@ -7,12 +7,14 @@ that answers without one would let anybody run anything; it is refused unless th
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from plymill.cluster.errors import ClusterError
 from plymill.cluster.submissions import (
+    ACTIVE,
     KIND_KEY,
     OWNER_KEY,
     RUN_KEY,
@@ -28,6 +30,8 @@ T = TypeVar("T")
 _ANSWER_SECONDS = 15.0
 _STOP_SECONDS = "30"  # that a driver has to write down where it is, before it is killed
 _PORT = 8265
+_PAUSE = 0.5
+_FAILURES = 20  # in a row, until a job is not followed any more
 _TALKATIVE = (
     "ray.dashboard.modules.dashboard_sdk",
     "ray.dashboard.modules.job.sdk",
@@ -109,7 +113,26 @@ class RayJobs:
         return str(self._ask(lambda: self._client.get_job_logs(name)))
 
     def follow(self, name: str) -> Iterator[str]:
-        """See `Jobs.follow`."""
+        """See `Jobs.follow`. A connection that ends before the job does is made again."""
+        told = failures = 0
+        while self.status(name) in ACTIVE:
+            seen = 0
+            try:
+                for piece in self._tail(name):  # from the beginning, each time
+                    seen += len(piece)
+                    if seen > told:
+                        yield piece[told - seen :]
+                        told, failures = seen, 0
+            except ClusterError:
+                failures += 1
+                if failures > _FAILURES:
+                    raise
+            time.sleep(_PAUSE)
+        rest = self.logs(name)[told:]
+        if rest:
+            yield rest
+
+    def _tail(self, name: str) -> Iterator[str]:
         pieces = self._client.tail_job_logs(name)
         with asyncio.Runner() as runner:
             while True:

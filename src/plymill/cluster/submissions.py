@@ -14,7 +14,7 @@ from plymill.cluster.errors import ClusterError
 
 RUN_KEY, KIND_KEY, OWNER_KEY = "plymill_run", "plymill_kind", "plymill_owner"
 STORE_KEY, WEIGHT_KEY = "plymill_store", "plymill_weight"
-_ACTIVE = ("PENDING", "RUNNING")
+ACTIVE = ("PENDING", "RUNNING")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Submission:
     @property
     def active(self) -> bool:
         """Whether its driver runs, or waits to be started."""
-        return self.status in _ACTIVE
+        return self.status in ACTIVE
 
     @property
     def attempt(self) -> int:
