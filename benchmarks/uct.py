@@ -21,7 +21,7 @@ import pyspiel
 from _harness import Comparison, parser, show
 from _peer_c import compile_peer
 from plymill.games import Position, Stream, open_game
-from plymill.players import LANES, MatchTask, UctSpec, play_uct_matches
+from plymill.players import MatchTask, UctSpec, play_uct_matches
 from plymill.players.dispatch import variants
 from plymill.players.uct import UctPlayer
 from plymill.solver import Solver
@@ -109,7 +109,7 @@ def main() -> None:
     options = parser(__doc__)
     options.add_argument("--iterations", type=int, default=20_480)
     options.add_argument("--rounds", type=int, default=9, help="how often each side runs")
-    options.add_argument("--matches", type=int, default=2 * LANES, help="matches of the unit")
+    options.add_argument("--matches", type=int, default=32, help="matches of the unit")
     args = options.parse_args()
     count = args.iterations
     start = pyspiel.load_game("connect_four").new_initial_state()

@@ -7,7 +7,7 @@ from plymill.players.errors import (
     PlayerIllegal,
     PlayerRaised,
 )
-from plymill.players.native import LANES, MatchTask, NativeMatches, play_uct_matches
+from plymill.players.native import MatchTask, NativeMatches, play_uct_matches
 from plymill.players.player import Choice, Player
 from plymill.players.spec import (
     FirstLegalSpec,
@@ -20,7 +20,6 @@ from plymill.players.spec import (
 )
 
 __all__ = [
-    "LANES",
     "Choice",
     "FirstLegalSpec",
     "MatchTask",

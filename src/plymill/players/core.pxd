@@ -9,6 +9,7 @@ from plymill.games.random cimport random_stream
 
 
 cdef extern from "lanes.h" nogil:
+    const int VEC_WORDS
     const int UCT_NO_MOVE
     const int UCT_MAX_LANES
     const int UCT_OVER

@@ -46,6 +46,9 @@ class Engine(Protocol):
 
     MAX_LANES: int
 
+    def best_lanes(self, game: "Game") -> int:
+        """How many matches should take turns."""
+
     def numbers(self, n: int) -> tuple[float, float]:
         """The square root of ln n, and the inverse of that of n."""
 

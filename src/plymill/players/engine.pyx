@@ -14,10 +14,10 @@ from plymill.games.drop cimport ConnectFour
 from plymill.games.game cimport BOTH, NO_MOVE, Game, GameState, State
 from plymill.games.random cimport Stream, random_start
 from plymill.players.core cimport (
-    PLAYER_UCT, UCT_MAX_LANES, uct_at, uct_begin, uct_choose, uct_counts, uct_fill_tables, uct_follow,
-    uct_inverse_root, uct_keep, uct_log_root, uct_match, uct_moves, uct_options, uct_player, uct_root_side,
-    uct_round, uct_run, uct_search, uct_side, uct_state, uct_sums, uct_table, uct_tree, uct_tree_free,
-    uct_visit,
+    PLAYER_UCT, UCT_MAX_LANES, VEC_WORDS, uct_at, uct_begin, uct_choose, uct_counts, uct_fill_tables,
+    uct_follow, uct_inverse_root, uct_keep, uct_log_root, uct_match, uct_moves, uct_options, uct_player,
+    uct_root_side, uct_round, uct_run, uct_search, uct_side, uct_state, uct_sums, uct_table, uct_tree,
+    uct_tree_free, uct_visit,
 )
 
 import time
@@ -276,6 +276,15 @@ def play_matches(game, players, matches, lanes):
     start = time.perf_counter()
     unit.play()
     return *unit.result(), time.perf_counter() - start
+
+
+def best_lanes(game):
+    """How many matches should take turns.
+
+    Playouts of Connect Four fill a vector, if there is one. Otherwise nothing is gained by more than
+    one: a search follows choices that are made, and hardly waits for memory.
+    """
+    return VEC_WORDS if VEC_WORDS and isinstance(game, ConnectFour) else 1
 
 
 def numbers(n):

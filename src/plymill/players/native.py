@@ -14,9 +14,11 @@ from plymill.players.uct import settings_of
 if TYPE_CHECKING:
     from plymill.games.game import Game
 
-#: Matches that take turns in one thread.
-LANES = 8
 _KINDS: dict[type[PlayerSpec], int] = {UctSpec: 0, RandomSpec: 1, FirstLegalSpec: 2}
+
+
+#: The most matches that it is ever worth to let take turns.
+LANES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def play_uct_matches(
     tasks: Sequence[MatchTask],
     seed: int,
     *,
-    lanes: int = LANES,
+    lanes: int | None = None,
     variant: str | None = None,
 ) -> NativeMatches:
     """Plays matches between native players (``spec.native``) without the GIL.
@@ -79,7 +81,7 @@ def play_uct_matches(
         game: the game.
         tasks: the matches; similar lengths side by side keep all lanes busy.
         seed: the job's seed, 0 to 2**64 - 1.
-        lanes: how many matches take turns in this thread.
+        lanes: how many matches take turns in this thread; as many as is fastest by default.
         variant: which compiled variant of the engine to use; the fastest by default.
 
     Raises:
@@ -97,13 +99,22 @@ def play_uct_matches(
         for column, number in enumerate((seed, task.cell, task.match)):
             seeds[i, column] = number  # whole numbers of 64 bits, never through a float
         pairs[i] = place[task.first], place[task.second]
-    goals, plies, lengths, moves, values, iterations, seconds = load_engine(variant).play_matches(
-        game, [_native(spec) for spec in specs], (seeds, pairs, [t.opening for t in tasks]), lanes
+    engine = load_engine(variant)
+    goals, plies, lengths, moves, values, iterations, seconds = engine.play_matches(
+        game,
+        [_native(spec) for spec in specs],
+        (seeds, pairs, [task.opening for task in tasks]),
+        engine.best_lanes(game) if lanes is None else lanes,
     )
     # A match without any search takes about as long as one iteration for each of its moves.
     shares = iterations + lengths
     shared = seconds * shares / max(float(shares.sum()), 1.0)
     return NativeMatches(goals, plies, lengths, moves, values, shared, iterations)
+
+
+def best_lanes(game: "Game", variant: str | None = None) -> int:
+    """How many matches should take turns: it depends on the engine, and is ``LANES`` at most."""
+    return load_engine(variant).best_lanes(game)
 
 
 def _native(spec: PlayerSpec) -> tuple[int, tuple[Any, ...]]:

@@ -18,7 +18,7 @@ from plymill.matches.openings import Openings
 from plymill.matches.records import Matches, MatchRecord, Status
 from plymill.matches.referee import play_match
 from plymill.players import PerfectSpec, Player, PlayerSpec, PythonSpec, UctSpec
-from plymill.players.native import LANES, MatchTask, play_uct_matches
+from plymill.players.native import LANES, MatchTask, best_lanes, play_uct_matches
 from plymill.workers.match_plan import unpack_openings, unpack_stretches
 from plymill.workers.match_spec import MatchJob
 
@@ -122,7 +122,8 @@ class MatchWorker:
             for match in range(stretch.start, stretch.stop)
         ]
         sides = [side for stretch in stretches for side in self._sides[stretch.cell]]
-        result = play_uct_matches(self._game, tasks, self._spec.seed, lanes=lanes_for(sides))
+        lanes = min(lanes_for(sides), best_lanes(self._game))
+        result = play_uct_matches(self._game, tasks, self._spec.seed, lanes=lanes)
         count = len(tasks)
         played.parts.append(
             Matches(
