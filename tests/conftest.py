@@ -1,9 +1,22 @@
 """What tests of several rooms share."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from uuid import uuid4
 
 import pytest
+
+from tests.other_boards import OtherBoard
+
+
+@pytest.fixture(scope="session")
+def other_board(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, int], OtherBoard]:
+    """Gives plymill compiled for so many columns and rows, once a session: that takes a minute."""
+    return cache(
+        lambda width, height: OtherBoard(
+            tmp_path_factory.mktemp(f"board{width}x{height}"), width, height
+        )
+    )
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,17 @@
 """Other boards are the same sources compiled with another width and height."""
 
-import json
-import os
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-#: The last is tall: more odd rows than the standard board has.
-SIZES = [(6, 5), (8, 6), (9, 6), (5, 8)]
+from tests.other_boards import OTHER_SIZES, OtherBoard
 
+ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
@@ -62,44 +58,14 @@ print(json.dumps(answer))
 """
 
 
-class OtherBoard:
-    """plymill built for another board, in a folder of its own."""
-
-    def __init__(self, folder: Path, width: int, height: int) -> None:
-        self.width, self.height = width, height
-        self.source = folder / "src"
-        for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
-            shutil.copy(ROOT / name, folder)
-        shutil.copytree(
-            ROOT / "src",
-            self.source,
-            ignore=shutil.ignore_patterns(
-                "*.so", "*.egg-info", "__pycache__", "books", "cli", "cluster", "web", "workers"
-            ),
-        )
-        flags = f"-DPLYMILL_WIDTH={width} -DPLYMILL_HEIGHT={height}"
-        subprocess.run(
-            [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"],
-            cwd=folder,
-            env={**os.environ, "CFLAGS": f"{os.environ.get('CFLAGS', '')} {flags}"},
-            check=True,
-            capture_output=True,
-        )
-
-    def ask(self, moves: list[str], *, singly: int = 0, plies: int = 0, layers: int = 0) -> Any:
-        """What the script finds out about these positions and about the first plies."""
-        asked = {"moves": moves, "singly": singly, "plies": plies, "layers": layers}
-        done = subprocess.run(
-            [sys.executable, "-c", SCRIPT],
-            env={**os.environ, "PYTHONPATH": str(self.source)},
-            input=json.dumps(asked),
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        answer = json.loads(done.stdout)
-        assert answer["size"] == [self.width, self.height]
-        return answer
+def find_out(
+    other: OtherBoard, moves: list[str], *, singly: int = 0, plies: int = 0, layers: int = 0
+) -> Any:
+    """What the script finds out about these positions and about the first plies."""
+    asked = {"moves": moves, "singly": singly, "plies": plies, "layers": layers}
+    answer = other.ask(SCRIPT, asked)
+    assert answer["size"] == [other.width, other.height]
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -120,10 +86,11 @@ def test_a_board_that_does_not_fit_is_not_compiled(width: int, height: int, fits
     assert fits or "the board must have 4 to 9 columns" in done.stderr
 
 
-@pytest.fixture(scope="module", params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def other(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> OtherBoard:
-    width, height = request.param
-    return OtherBoard(tmp_path_factory.mktemp(f"board{width}x{height}"), width, height)
+@pytest.fixture(scope="module", params=OTHER_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def other(
+    request: pytest.FixtureRequest, other_board: Callable[[int, int], OtherBoard]
+) -> OtherBoard:
+    return other_board(*request.param)
 
 
 Columns = tuple[str, ...]
@@ -171,7 +138,7 @@ def test_late_scores_are_what_trying_everything_finds(other: OtherBoard, oracle:
     slow = oracle(other.width, other.height)
     games = random_games(other, slow, range(13), 260)
     expected = [slow.score(columns) for _, columns in games]
-    answer = other.ask([moves for moves, _ in games])
+    answer = find_out(other, [moves for moves, _ in games])
     assert answer["round_trips"]
     assert len(set(expected)) > 6
     nodes = set()
@@ -184,7 +151,7 @@ def test_late_scores_are_what_trying_everything_finds(other: OtherBoard, oracle:
 
 def test_scores_before_that_are_the_best_of_their_moves(other: OtherBoard, oracle: Oracles) -> None:
     games = random_games(other, oracle(other.width, other.height), range(14, 23), 45)
-    answer = other.ask([moves for moves, _ in games], singly=len(games))
+    answer = find_out(other, [moves for moves, _ in games], singly=len(games))
     for scores, mirrored, by_move, _ in answer["variants"].values():
         best = [max(s for s in moves if s is not None) for moves in by_move]
         assert scores == mirrored == best
@@ -213,7 +180,7 @@ def test_the_first_layers_are_what_playing_reaches(other: OtherBoard, oracle: Or
             for column in range(other.width)
             if len(columns[column]) < other.height
         }
-    assert other.ask([], layers=6)["layers"] == layers
+    assert find_out(other, [], layers=6)["layers"] == layers
 
 
 @pytest.mark.parametrize("other", [(6, 5)], indirect=True, ids=["6x5"])
@@ -222,4 +189,4 @@ def test_all_positions_up_to_8_stones_have_the_published_outcomes(
 ) -> None:
     """Among them the empty board, a draw (J. Tromp's table of board sizes says the same)."""
     expected = [[int(v) for v in row.values()] for row in rows("connect4_6x5_outcomes.csv")]
-    assert other.ask([], plies=9)["outcomes"] == expected[:9]
+    assert find_out(other, [], plies=9)["outcomes"] == expected[:9]

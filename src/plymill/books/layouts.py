@@ -83,8 +83,11 @@ def read_published(path: Path, layout: PublishedLayout) -> ArrayBook:
 
     Raises:
         BookFormatError: the size is 0 or no multiple of the record's, a record holds no position or
-            an impossible value, or both images of a position are there with different values.
+            an impossible value, or both images of a position are there with different values; or
+            this plymill plays on another board.
     """
+    if reason := _wrong_board(layout):
+        raise BookFormatError(f"cannot read {path}: {reason}")
     raw = np.frombuffer(path.read_bytes(), dtype=np.uint8)
     if not len(raw) or len(raw) % layout.record:
         raise BookFormatError(
@@ -132,7 +135,7 @@ def guess_layout(path: Path) -> str | None:
     with path.open("rb") as file:
         head = file.read(600)  # a multiple of every record's size
     for layout in by_size:
-        if size == 0 or size % layout.record:
+        if size == 0 or size % layout.record or _wrong_board(layout):
             continue
         try:
             _decode(np.frombuffer(head, dtype=np.uint8).reshape(-1, layout.record), layout, path)
@@ -140,6 +143,13 @@ def guess_layout(path: Path) -> str | None:
             continue
         return layout.name
     return None
+
+
+def _wrong_board(layout: PublishedLayout) -> str | None:
+    """Why a layout cannot be used here, if so: its records have no room for larger boards."""
+    if (WIDTH, HEIGHT) == (7, 6):
+        return None
+    return f"the {layout.name} layout is for boards of 7x6, this plymill plays {WIDTH}x{HEIGHT}"
 
 
 def _decode(
@@ -197,11 +207,8 @@ def _encode(keys: Keys, values: Values, layout: PublishedLayout) -> npt.NDArray[
 
 def _require_fitting(book: Book, layout: PublishedLayout) -> None:
     scope, wanted = book.scope, layout.scope
-    if (WIDTH, HEIGHT) != (7, 6):  # a record has no room for more
-        raise BookContentError(
-            f"the {layout.name} layout is for boards of 7x6, "
-            f"{book.source} is for one of {WIDTH}x{HEIGHT}"
-        )
+    if reason := _wrong_board(layout):
+        raise BookContentError(f"cannot write {book.source}: {reason}")
     if scope.ply != wanted.ply or scope.opening:
         below = f" below {scope.opening}" if scope.opening else ""
         raise BookContentError(
