@@ -135,6 +135,17 @@ def shared(
     return shares
 
 
+def test_nothing_is_asked_of_a_worker_whose_loss_is_not_told_yet(
+    executor: RayExecutor, shared: Shares
+) -> None:
+    """A result and a loss may come in one batch; the result is told first, and work follows."""
+    handle = executor._actors["w"].handle
+    executor.retire("w")
+    executor.submit("w", unit(0), audit=False)
+    assert handle.done == []
+    assert not executor._calls
+
+
 def test_a_node_is_given_back_when_its_units_end(executor: RayExecutor, shared: Shares) -> None:
     executor.need(7)
     executor.submit("w", unit(0), audit=False)

@@ -160,11 +160,14 @@ class RayExecutor:
                 ray.kill(actor.handle)
 
     def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
-        """See `Executor.submit`."""
-        if self._actors[worker].node in self._draining:
+        """See `Executor.submit`. Of a worker whose loss is about to be told, nothing is asked."""
+        actor = self._actors.get(worker)
+        if actor is None:
+            return
+        if actor.node in self._draining:
             self._held.append((worker, unit, audit))
             return
-        handle = self._actors[worker].handle
+        handle = actor.handle
         method = handle.audit if audit else handle.run
         self._calls[method.remote(unit)] = _Call(worker, unit.index, audit)
 
