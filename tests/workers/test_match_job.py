@@ -20,11 +20,14 @@ from plymill.cluster import (
     Unit,
 )
 from plymill.games import Stream
+from plymill.games.game import State
 from plymill.matches.errors import MatchError
 from plymill.matches.intervals import wilson_bounds
 from plymill.matches.records import Matches
 from plymill.matches.referee import play_match
 from plymill.matches.rounds import cell_scores
+from plymill.players import Choice, PythonSpec
+from plymill.players.simple import RandomPlayer
 from plymill.workers import DuelJob, GridJob, MatchJob, PoolJob, make_job
 from plymill.workers.match_plan import unpack_openings, unpack_stretches
 from plymill.workers.match_worker import MatchWorker, lanes_for, making, thread_memory
@@ -367,8 +370,32 @@ def test_a_match_that_succeeds_at_its_second_attempt_counts_like_any_other(tmp_p
     again = MemoryFiles()
     play(spec, again)  # now it does not fail at all
     assert len(plan_of(spec, again)[1].rounds) == 0
-    for name in ("matches.parquet", "cells.csv", "pool.json"):
-        assert artifacts(spec, files)[name] == artifacts(spec, again)[name]
+    assert artifacts(spec, files) == artifacts(spec, again)
+
+
+class Fails(RandomPlayer):
+    """Lives in this process, which is quicker."""
+
+    def choose(self, state: State) -> Choice:
+        raise ValueError("no idea")
+
+
+def test_artefacts_are_the_same_bytes_whoever_plays_the_matches_that_fail(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(PythonSpec, "make", lambda _, game: Fails(game))
+    spec = PoolJob(
+        game="tictactoe", players=(foreign("Raises"), "first-legal", "random"), samples=80
+    )
+    made, planned = [], set()
+    for nodes in ({"a": 1}, {"a": 1, "b": 1}, {"a": 1, "b": 1, "c": 1}):
+        files = MemoryFiles()
+        result = play(spec, files, nodes)
+        assert result.stages["matches"] == {"matches": 480, "failed": 320}
+        planned.add(len(plan_of(spec, files)[1].units))
+        made.append(artifacts(spec, files))
+    assert len(planned) > 1, "what failed is tried again in units of other sizes"
+    assert made[0] == made[1] == made[2]
 
 
 def test_a_duel_against_a_player_that_always_fails_ends_and_says_so() -> None:

@@ -85,6 +85,15 @@ class Plan(BaseModel):
         return sum(unit.items for unit in self.units)
 
     @property
+    def first_attempts(self) -> tuple[Unit, ...]:
+        """The units that equal runs have in common.
+
+        They are all but those that try again elsewhere what failed with one worker: how these are
+        cut depends on who failed.
+        """
+        return tuple(unit for unit in self.units if not unit.avoid)
+
+    @property
     def cost(self) -> float:
         """Estimated seconds of one core for the whole plan."""
         return math.fsum(unit.cost for unit in self.units)

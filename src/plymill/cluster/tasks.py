@@ -139,8 +139,8 @@ def seal(job: Job, store: RunStore, plan: Plan) -> None:
         "run_id": store.run_id,
         "spec": job.spec.model_dump(mode="json"),
         "plymill": __version__,
-        "units": len(plan.units),
-        plan.item: plan.items,
+        "units": len(plan.first_attempts),
+        plan.item: sum(unit.items for unit in plan.first_attempts),
         "stages": {stage.name: _stored(store, stage.name)["result"] for stage in job.stages},
         "files": files,
     }
