@@ -130,9 +130,7 @@ start() {
         --dashboard-host=127.0.0.1 --dashboard-port="$dashboard" --ray-client-server-port="$client"
     wait_for 1 || give_up
     for number in $(seq "$nodes"); do # one after the other, as busy machines start them slowly
-        # In a folder of its own: Ray makes what is sent with a job anew on each node that shares one.
-        node "worker-$number" --address="$(cat "$state/address")" --num-cpus="$cpus" --memory="$memory" \
-            --temp-dir="$temporary/$number"
+        node "worker-$number" --address="$(cat "$state/address")" --num-cpus="$cpus" --memory="$memory"
         wait_for $((number + 1)) || give_up
     done
     echo "A head and $nodes workers of $cpus processors each run at $(cat "$state/address")."

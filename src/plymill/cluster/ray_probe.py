@@ -1,5 +1,6 @@
 """Probing the store from nodes of a Ray cluster; see `probe`."""
 
+import time
 from typing import Any
 
 import ray
@@ -11,6 +12,8 @@ from plymill.cluster.probe import Answer, StoreProbe, answer, probing
 from plymill.cluster.store import RunStore
 
 _ANSWER_SECONDS = 90.0
+_IMPORT_ATTEMPTS = 4
+_IMPORT_PAUSE = 1.0
 
 
 class RayProbe:
@@ -39,7 +42,7 @@ class RayProbe:
         with probing(self._store) as probe:
             asked = [(node, _ask(probe, node)) for node in others]
             for node, ref in asked:
-                fault = _fault(probe, node, ref, _ANSWER_SECONDS)
+                fault = _patient_fault(probe, node, ref)
                 if fault:
                     raise StoreError(fault)
                 self._fine.add(node)
@@ -59,7 +62,7 @@ class RayProbe:
         if not ray.wait([ref], timeout=0)[0]:
             return None
         del self._asked[node]
-        fault = _fault(probe, node, ref, _ANSWER_SECONDS)
+        fault = _patient_fault(probe, node, ref)
         probe.end()
         if fault:
             self._faults[node] = fault
@@ -78,15 +81,29 @@ def _ask(probe: StoreProbe, node: str) -> Any:
     return task.options(scheduling_strategy=place).remote(probe.parcel, node)
 
 
-def _fault(probe: StoreProbe, node: str, ref: Any, timeout: float) -> str:
-    """What is wrong; nothing if the node is gone meanwhile: then it does no harm."""
+def _patient_fault(probe: StoreProbe, node: str, ref: Any) -> str:
+    """What is wrong; nothing if the node is gone meanwhile: then it does no harm.
+
+    Where nodes share a folder for what was sent to them, as on one machine, plymill may be missing
+    for a moment, while another node makes it anew there.
+    """
+    for _ in range(_IMPORT_ATTEMPTS):
+        try:
+            return _fault(probe, node, ref)
+        except re.RayTaskError as error:
+            reason = next(iter(str(error.cause or error).splitlines()), type(error).__name__)
+        time.sleep(_IMPORT_PAUSE)
+        ref = _ask(probe, node)
+    return f"Node {node[:8]} cannot run plymill: {reason.rstrip('.')}."
+
+
+def _fault(probe: StoreProbe, node: str, ref: Any) -> str:
     try:
-        found: Answer = ray.get(ref, timeout=timeout)
+        found: Answer = ray.get(ref, timeout=_ANSWER_SECONDS)
     except re.GetTimeoutError:
-        return f"Node {node[:8]} does not look at the store within {timeout:g} seconds."
-    except re.RayTaskError as error:
-        reason = next(iter(str(error.cause or error).splitlines()), type(error).__name__)
-        return f"Node {node[:8]} cannot run plymill: {reason.rstrip('.')}."
+        return f"Node {node[:8]} does not look at the store within {_ANSWER_SECONDS:g} seconds."
+    except re.RayTaskError:
+        raise
     except re.RayError:
         return ""
     return probe.fault(node, found)
