@@ -1,5 +1,7 @@
 """Descriptions of players: what can be written, its canonical form, and what is refused."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,3 +107,23 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(text: str, message: str) -
         parse_player(text)
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"iterations": 0}, "iterations is 0, expected 1 to 10000000"),
+        ({"iterations": MAX_ITERATIONS + 1}, "iterations is 10000001, expected 1 to 10000000"),
+        ({"iterations": 5, "c": -0.1}, "c is -0.1, expected 0 to"),
+        ({"iterations": 5, "c": float("nan")}, "c is nan, expected 0 to"),
+        ({"iterations": 5, "playout": -1}, "playout is -1, expected 0 to 10000"),
+        ({"iterations": 5, "final": "best"}, "final is 'best', expected average or visits"),
+        ({"iterations": 5, "simultaneous": "no"}, "expected decoupled or sequential"),
+    ],
+)
+def test_what_the_engine_cannot_do_is_refused_without_text_too(
+    fields: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PlayerError) as raised:
+        UctSpec(**fields)
+    assert message in str(raised.value)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 #: Sums of goals fit 31 bits up to here, those of a tree that is kept included.
 MAX_ITERATIONS = 10_000_000
 MAX_PLAYOUT = 10_000
+MAX_C = 1e6
 #: How long a player of the user's own may think about a move, in seconds.
 DEFAULT_LIMIT = 60.0
 FINALS = ("average", "visits")
@@ -65,6 +66,9 @@ class UctSpec(PlayerSpec):
         playout: most plies of a playout, beyond which the game counts as even; 0 for no limit.
         wincheck: whether playouts make a move that wins at once.
         simultaneous: how simultaneous moves are searched.
+
+    Raises:
+        PlayerError: a number or a name out of range: the engine, which is C, checks nothing.
     """
 
     native: ClassVar[bool] = True
@@ -75,6 +79,16 @@ class UctSpec(PlayerSpec):
     playout: int = 0
     wincheck: bool = False
     simultaneous: str = "decoupled"
+
+    def __post_init__(self) -> None:
+        ranges = {"iterations": (1, MAX_ITERATIONS), "c": (0, MAX_C), "playout": (0, MAX_PLAYOUT)}
+        for name, (low, high) in ranges.items():
+            if not low <= getattr(self, name) <= high:
+                raise PlayerError(
+                    f"UCT player: {name} is {getattr(self, name)}, expected {low} to {high}"
+                )
+        for name, known in (("final", FINALS), ("simultaneous", TREATMENTS)):
+            _one_of("UCT", name, getattr(self, name), known)
 
     @property
     def text(self) -> str:
@@ -206,7 +220,7 @@ def _uct(text: str, rest: str) -> PlayerSpec:
     iterations = _number(text, "the number of iterations", count, 1, MAX_ITERATIONS)
     options = _options(text, parts)
     readers: dict[str, Callable[[str], object]] = {
-        "c": lambda value: _real(text, "c", value, 0, 1e6),
+        "c": lambda value: _real(text, "c", value, 0, MAX_C),
         "final": lambda value: _one_of(text, "final", value, FINALS),
         "reuse": lambda value: _one_of(text, "reuse", value, ("yes", "no")) == "yes",
         "playout": lambda value: _number(text, "playout", value, 0, MAX_PLAYOUT),
