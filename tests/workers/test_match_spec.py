@@ -24,6 +24,11 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (GridJob, {**GRID, "second": 10}, "second: .*got 10"),
     (GridJob, {**GRID, "options": "speed=9"}, "options: .*no option 'speed'"),
     (GridJob, {**GRID, "samples": 0}, "samples: .*got 0"),
+    (
+        GridJob,
+        {**GRID, "first": "1..512", "second": "1..512", "samples": 1_000_000},
+        "expected 10,000,000 matches at most, got 1,000,000 in each of 100 cells",
+    ),
     (GridJob, {**GRID, "until": 0.0}, "until: .*from 0.001 to 1, got 0.0"),
     (GridJob, {**GRID, "seed": -1}, "seed: .*got -1"),
     (GridJob, {**GRID, "seed": 2**64}, "seed: "),

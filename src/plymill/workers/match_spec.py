@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from plymill.games import Game
 
 
+MAX_MATCHES = 10_000_000  # of the first round: they are held in memory, all at once
+
+
 class MatchJob(JobSpec):
     """What all jobs that play matches have in common.
 
@@ -107,6 +110,11 @@ class GridJob(MatchJob):
         if until is not None:
             check_width(until)
         return until
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        _require_possible(len(self.cells), self.samples)
+        return self
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -232,6 +240,11 @@ class PoolJob(OpeningJob):
                 raise ValueError(f"expected every player once, got '{player}' twice")
         return players
 
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Self:
+        _require_possible(len(self.cells), self.samples)
+        return self
+
     @property
     def cells(self) -> tuple[Cell, ...]:
         """A cell for each two players in this order, by the first player's place in the list."""
@@ -242,6 +255,18 @@ class PoolJob(OpeningJob):
     def title(self) -> str:
         """The job in a line."""
         return f"pool of {self.game}: {len(self.players)} players, {self.samples:,} samples"
+
+
+def _require_possible(cells: int, samples: int) -> None:
+    """Refuses more matches than can be kept.
+
+    Raises:
+        ValueError: there are more, for pydantic to tell.
+    """
+    if cells * samples > MAX_MATCHES:
+        raise ValueError(
+            f"expected {MAX_MATCHES:,} matches at most, got {samples:,} in each of {cells:,} cells"
+        )
 
 
 def _range(counts: Sequence[int]) -> str:
