@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from plymill.matches.errors import MatchError
 from plymill.matches.intervals import wilson_bounds
 from plymill.matches.records import Matches
 from plymill.matches.referee import play_match
-from plymill.matches.rounds import cell_scores
+from plymill.matches.rounds import cell_scores, next_round
 from plymill.players import Choice, PythonSpec
 from plymill.players.simple import RandomPlayer
 from plymill.workers import DuelJob, GridJob, MatchJob, PoolJob, make_job
@@ -201,6 +202,21 @@ def test_a_grid_goes_on_until_every_interval_is_narrow_enough() -> None:
     few, many = played(longer, other), matches
     common = many.take(many.arrays["match"] < 10)
     assert common == few, "the first samples are those of the grid without an end"
+
+
+def test_a_grid_says_how_many_intervals_stayed_wider_than_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    narrow = play(UNTIL, MemoryFiles())
+    assert narrow.stages["cells"]["wide"] == 0
+    assert len(narrow.stages["summary"]["lines"]) == 1
+    monkeypatch.setattr("plymill.workers.match_run.next_round", partial(next_round, most=15))
+    files = MemoryFiles()
+    wide = play(UNTIL, files)
+    rows = list(csv.DictReader(io.StringIO(artifacts(UNTIL, files)["cells.csv"].decode())))
+    count = sum(float(row["high"]) - float(row["low"]) > 25 for row in rows)
+    assert wide.stages["cells"]["wide"] == count > 0
+    assert f"wider than 0.25 in {count} cells" in wide.stages["summary"]["lines"][1]
 
 
 # --- duels and pools ------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ All of it is a function of the spec and the matches: equal on any cluster, byte 
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plymill.cluster import Stage, StageContext
-from plymill.matches.aggregates import results_csv, results_json, summarize
+from plymill.matches.aggregates import CellResult, results_csv, results_json, summarize
 from plymill.matches.charts import page, png, svg
 from plymill.matches.elo import estimate_elo
 from plymill.matches.errors import MatchError
@@ -26,7 +26,7 @@ from plymill.workers.match_pool import (
     table_of,
 )
 from plymill.workers.match_results import read_attempts
-from plymill.workers.match_spec import DuelJob, MatchJob, PoolJob
+from plymill.workers.match_spec import DuelJob, GridJob, MatchJob, PoolJob
 from plymill.workers.match_words import failed_text, outcome_lines
 
 MATCHES, CELLS, PAGE = "matches.parquet", "cells", "charts.html"
@@ -79,7 +79,16 @@ def write_cells(spec: MatchJob, context: StageContext) -> dict[str, Any]:
     wins, draws, losses = (
         sum(getattr(result, name) for result in results) for name in ("wins", "draws", "losses")
     )
-    return {"cells": len(results), "wins": wins, "draws": draws, "losses": losses}
+    sums = {"cells": len(results), "wins": wins, "draws": draws, "losses": losses}
+    return sums | (_width(spec, results) if isinstance(spec, GridJob) else {})
+
+
+def _width(spec: GridJob, results: Sequence[CellResult]) -> dict[str, Any]:
+    """How many cells have a wider interval than was asked for, if anything was."""
+    if spec.until is None:
+        return {}
+    most = 100 * spec.until + 1e-4  # bounds are rounded
+    return {"until": spec.until, "wide": sum(cell.high - cell.low > most for cell in results)}
 
 
 def draw_charts(spec: MatchJob, context: StageContext) -> dict[str, Any]:

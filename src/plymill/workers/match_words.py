@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from plymill.matches.rounds import MAX_SAMPLES
+
 
 def outcome_lines(stages: Mapping[str, Any]) -> list[str]:
     """What came out, in a few lines."""
@@ -14,6 +16,11 @@ def outcome_lines(stages: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"First player: {cells['wins']:,} wins, {cells['draws']:,} draws, "
             f"{cells['losses']:,} losses in {cells['cells']:,} cells."
+        )
+    if cells.get("wide"):
+        lines.append(
+            f"The interval is wider than {cells['until']} in {cells['wide']:,} cells: none gets "
+            f"more than {MAX_SAMPLES:,} matches, nor any in which most of them fail."
         )
     return lines
 
