@@ -62,10 +62,12 @@ def on_cluster(workers: int, arguments: list[str]) -> Turn:
             done = subprocess.run(
                 [*command, "--store", store, "--address", environment["RAY_ADDRESS"]],
                 env=environment,
-                check=True,
+                check=False,
                 capture_output=True,
                 text=True,
             )
+            if done.returncode:
+                raise SystemExit(done.stderr[-2000:])
         finally:
             subprocess.run([*script, "stop"], env=environment, check=True)
         return read(store, json.loads(done.stdout)["run_id"], workers)

@@ -1,7 +1,7 @@
 """How the 12-ply book would scale to 1,000 threads: simulated, with measured seconds of units.
 
 Nobody here has 1,000 cores. The real state machine of a run is told by a simulated clock what would
-happen (see ``_cluster_model.py``); how long units take, alone and after a fresh start, was measured
+happen (see ``_cluster_model.py``); how long units take, and what a fresh start costs, was measured
 (``_unit_costs.py``), and so were the overheads. Efficiency is what one thread would need for
 everything, over the seconds of all threads that were there, from the first node to the last unit
 settled; planning and finishing come on top. One is the peer, as all of it would be on a cluster
@@ -14,45 +14,26 @@ from typing import Any
 
 from _cluster_model import Cluster, Costs, Outcome, Work
 from _harness import Comparison, parser, show
-from _unit_costs import FILE, STEP, STRETCH
+from _unit_costs import EXCESS, FADING, FILE, POSITIONS, STRETCH, WARM_CORE_HOURS
 
-WARM_CORE_HOURS = 3.17  # of the whole layer, see docs/performance.md
+NEAR = 2  # stretches on either side that a mean of samples is taken of
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 SPOT = 1.0  # every node is lost once an hour: worse than any market
-CURVES = ((10_000, 8, 0.0), (10_000, 8, SPOT), (2_000, 8, 0.0), (2_000, 8, SPOT), (2_000, 1, 0.0))
-
-
-def figures() -> dict[str, Any]:
-    """What was measured."""
-    loaded: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
-    return loaded
-
-
-def warming(measured: list[float]) -> tuple[float, float]:
-    """Excess and fading of a fresh start: the last third is taken for warm, the rest is fitted."""
-    import numpy as np
-
-    third = len(measured) // 3
-    warm = sum(measured[-third:]) / third
-    places = (np.arange(len(measured)) + 0.5) * STEP
-    above = np.clip(np.array(measured) / warm - 1, 1e-3, None)[: 2 * third]
-    slope, intercept = np.polyfit(places[: 2 * third], np.log(above), 1, w=np.sqrt(above))
-    return float(np.exp(intercept)), float(-1 / slope)
+CURVES = ((2_000, 8, 0.0), (2_000, 8, SPOT), (2_000, 1, 0.0), (10_000, 8, 0.0))
 
 
 def make_work(unit_size: int) -> Work:
     """The units of the layer, cut to so many positions each."""
-    measured = figures()
-    excess, fading = warming(measured["warming"])
-    difficulty = measured["difficulty"]
-    total, units = measured["positions"], -(-measured["positions"] // unit_size)
+    sampled = json.loads(FILE.read_text(encoding="utf-8"))["difficulty"]
+    windows = (sampled[max(0, at - NEAR) : at + NEAR + 1] for at in range(len(sampled)))
+    difficulty = [sum(window) / len(window) for window in windows]
     weights = []
-    for unit in range(units):
-        start, stop = unit * unit_size, min((unit + 1) * unit_size, total)
-        stretch = min((start + stop) // 2 // STRETCH, len(difficulty) - 1)
+    for start in range(0, POSITIONS, unit_size):
+        stop = min(start + unit_size, POSITIONS)
+        stretch = (start + stop) // 2 // STRETCH
         weights.append(difficulty[stretch] * (stop - start))
     scale = WARM_CORE_HOURS * 3600 / sum(weights)
-    return Work([scale * weight for weight in weights], unit_size, excess, fading)
+    return Work([scale * weight for weight in weights], unit_size, EXCESS, FADING)
 
 
 def simulate(
@@ -109,7 +90,6 @@ def draw(rows: list[dict[str, Any]], path: str) -> None:
                 title="efficiency",
             ),
             color=altair.Color("curve:N", sort=names, title=None),
-            strokeDash=altair.StrokeDash("curve:N", sort=names, title=None),
         )
         .properties(width=560, height=300)
         .configure(background="white")
