@@ -235,8 +235,11 @@ def test_a_driver_that_is_killed_is_started_again_and_solves_nothing_twice(
     # Ray ends the actors of a driver that is gone; what they finish until then counts.
     wait_until_gone(workers_of(url, small.run_id))
     before = stamps(url, small.run_id)
+    half = tmp_path / small.run_id / "units" / ".unfinished-0-00099.zst"
+    half.write_bytes(b"of a writer that is gone")
     result = resume_run(small.run_id, url, options=OPTIONS)
     assert result.complete
+    assert list(tmp_path.rglob(".unfinished-*")) == []
     assert_kept(before, stamps(url, small.run_id), result.progress.units_total)
     assert artifacts_of(url, small.run_id) == undisturbed
 
