@@ -113,6 +113,8 @@ def test_cutting_can_begin_where_an_earlier_plan_ended() -> None:
     cuts = schedule.cut(lambda _: 1.0, 4, start=10)
     assert (cuts[0].start, cuts[-1].stop) == (10, 30)
     assert list(schedule.part(28, 30)) == [Stretch(1, 23, 25)]
+    assert list(schedule.part(0, 10**9)) == list(schedule.stretches)
+    assert not list(schedule.part(28, 28))
     assert schedule.cut(lambda _: 1.0, 4, start=30) == []
 
 

@@ -4,6 +4,7 @@ A job's matches are numbered cell by cell. How many matches of which cells there
 `Stretch`; where the list is cut into units depends on what the matches are estimated to cost.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -157,13 +158,13 @@ class Schedule:
 
     def part(self, start: int, stop: int) -> Iterator[Stretch]:
         """The matches from ``start`` to before ``stop``, counted over all stretches."""
-        for stretch, end in zip(self.stretches, self._ends, strict=True):
+        for place in range(bisect_right(self._ends, start), len(self._ends)):
+            stretch, end = self.stretches[place], self._ends[place]
             begin = end - stretch.matches
             low, high = max(start, begin), min(stop, end)
-            if low < high:
-                yield Stretch(
-                    stretch.cell, stretch.start + low - begin, stretch.start + high - begin
-                )
+            if low >= stop:
+                break
+            yield Stretch(stretch.cell, stretch.start + low - begin, stretch.start + high - begin)
 
     def cut(
         self, seconds_of: Callable[[int], float], unit_seconds: float, *, start: int = 0
