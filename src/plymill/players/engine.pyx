@@ -29,6 +29,8 @@ cdef enum:
 
 MAX_LANES = UCT_MAX_LANES
 
+_NO_MEMORY = "the system gives no more memory for the search tree"
+
 uct_fill_tables()
 
 
@@ -120,7 +122,7 @@ cdef class Searcher:
             PyErr_CheckSignals()
         if s.failed:
             self.close()
-            raise MemoryError("the system gives no more memory for the search tree")
+            raise MemoryError(_NO_MEMORY)
         if self.options.reuse:
             self.root = s.root
         move = uct_choose(s, &value)
@@ -129,12 +131,17 @@ cdef class Searcher:
     cdef uint32_t kept(self, const GameState* state):
         """The block of the position in the tree that was kept; 0 if there is none."""
         cdef uct_side* side
+        cdef uint32_t root
         if self.root == 0:
             return 0
         side = uct_at(&self.trees[0], self.root)
         if memcmp(uct_state(side), state, sizeof(GameState)) != 0:
             return 0
-        return uct_keep(&self.trees[0], &self.trees[1], self.root)
+        root = uct_keep(&self.trees[0], &self.trees[1], self.root)
+        if root == 0:  # to go on without would be another match
+            self.close()
+            raise MemoryError(_NO_MEMORY)
+        return root
 
     def observe(self, tuple moves not None, int status):
         """Follows moves that were played in the tree that is kept.

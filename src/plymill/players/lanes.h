@@ -81,9 +81,15 @@ static inline int uct_think(uct_table *table, uct_lane *lane, int side)
     s->tree = &lane->trees[player->options.reuse ? side : 2];
     s->stream = &lane->match->stream;
     s->root = 0;
-    if (player->options.reuse && lane->roots[side])
+    if (player->options.reuse && lane->roots[side]) {
         s->root = uct_keep(s->tree, &lane->trees[2], lane->roots[side]);
+        if (!s->root) { /* to go on without would be another match */
+            table->failed = 1;
+            return 1;
+        }
+    }
     uct_begin(s, &lane->state, lane->status, side);
+    table->failed |= s->failed;
     lane->match->iterations += s->left;
     return 1;
 }
@@ -244,6 +250,8 @@ static inline int uct_round(uct_table *table)
     uint32_t lanes[UCT_MAX_LANES], found[UCT_MAX_LANES];
     uct_search *leaves[UCT_MAX_LANES];
     int running = uct_gather(table, lanes);
+    if (table->failed) /* a search has not even a root */
+        return 0;
     int visits = uct_descend(table, lanes, running, found);
     int leaf_count = uct_extend_all(table, lanes, running, found, leaves, &visits);
     if (table->failed)
