@@ -1,5 +1,9 @@
 """Whole matches in compiled code: interleaved or alone, they are what a referee would see."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -140,3 +144,39 @@ def test_more_lanes_than_there_are_is_as_many_as_there_are() -> None:
     assert as_bytes(play_uct_matches(game, tasks, 1, lanes=10 * most)) == as_bytes(
         play_uct_matches(game, tasks, 1, lanes=0)
     )
+
+
+_WITHOUT_MEMORY = """
+import resource
+from plymill.games import Stream, open_game
+from plymill.players import MatchTask, UctSpec, play_uct_matches
+from plymill.players.uct import UctPlayer
+
+game, spec = open_game("connect4"), UctSpec({iterations})
+tasks = [MatchTask(0, i, UctSpec(10), UctSpec(10)) for i in range(4)]
+play_uct_matches(game, tasks, 1)  # all that is ever loaded is loaded now
+player = UctPlayer(game, spec)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {room} * 2**20,) * 2)
+for work in (
+    lambda: play_uct_matches(game, [MatchTask(0, i, spec, spec) for i in range(20)], 1, lanes=8),
+    lambda: (player.begin(0, Stream(1)), player.choose(game.start())),
+):
+    try:
+        work()
+    except MemoryError as error:
+        print("MemoryError:", error)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits memory as Linux does")
+@pytest.mark.parametrize(("iterations", "room"), [(10, 1), (2_000_000, 24)])
+def test_without_memory_for_a_tree_there_is_an_error_and_no_crash(
+    iterations: int, room: int
+) -> None:
+    program = _WITHOUT_MEMORY.format(iterations=iterations, room=room)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("MemoryError: the system gives no more memory") == 2
