@@ -54,18 +54,6 @@ def test_parts_put_together_are_the_whole(given_records: list[MatchRecord], cut:
     assert Matches.concatenated(parts) == Matches.of(given_records)
 
 
-@given(some, st.data())
-def test_a_second_attempt_replaces_the_first(
-    given_records: list[MatchRecord], data: st.DataObject
-) -> None:
-    again = data.draw(st.lists(st.sampled_from(given_records or [record(0, 0)]), unique=True))
-    second = [record(r.cell, r.match, 50, b"\x07\x07") for r in again]
-    replaced = {r.id: r for r in [*given_records, *second]}
-    result = Matches.of(given_records).replaced_by(Matches.of(second))
-    assert {r.id: r for r in result} == replaced
-    assert len(result) == len(replaced)
-
-
 def test_no_matches_are_matches() -> None:
     nothing = Matches.concatenated([])
     assert len(nothing) == 0

@@ -179,11 +179,6 @@ class Matches:
         places = np.repeat(begins, taken) + within
         return Matches(arrays | {name: self.arrays[name][places] for name in FLAT})
 
-    def replaced_by(self, others: "Matches") -> "Matches":
-        """These matches, but where the others hold one of the same id, theirs: a second attempt."""
-        kept = ~np.isin(self.ids, others.ids)
-        return Matches.concatenated([self.take(kept), others])
-
     @property
     def ids(self) -> npt.NDArray[np.uint64]:
         """One number for each match that orders by cell, then by number."""
