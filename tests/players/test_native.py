@@ -28,6 +28,7 @@ GAMES = (
     "connect4",
     "connect4-suicide-8x6",
     "connect4-9x6",
+    "connect4-8x7",  # takes all 64 bits
     "connect4-12x4",  # wider than what fits the vectors
     "sheep-and-wolf",
     "boxes",
