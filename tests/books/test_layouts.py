@@ -204,8 +204,13 @@ def test_published_layouts_are_for_the_standard_board(
 ) -> None:
     """On 8x6 the key of 12 stones has 33 bits, and would lose one."""
     monkeypatch.setattr("plymill.books.layouts.WIDTH", 8)
-    with pytest.raises(BookContentError, match=r"layout is for boards of 7x6, .* one of 8x6"):
+    told = r"^cannot (read|write) .*: the 12ply-dist layout is for boards of 7x6, .* plays 8x6$"
+    with pytest.raises(BookContentError, match=told):
         convert_book(some_book(distances=True), tmp_path / "no.dat", "12ply-dist")
+    (tmp_path / "there.dat").write_bytes(bytes(500))
+    with pytest.raises(BookFormatError, match=told):
+        open_book(tmp_path / "there.dat", "12ply-dist")
+    assert guess_layout(tmp_path / "there.dat") is None
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
