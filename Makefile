@@ -8,7 +8,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := setup.py pyproject.toml $(shell find src/plymill -name '*.pyx' -o -name '*.pxd' -o -name '*.h')
-PYTEST := $(BIN)/python -m pytest
+# Two processes: tests on Ray wait more than they compute.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 

@@ -9,6 +9,21 @@ import pytest
 from tests.other_boards import OtherBoard
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tell xdist which tests have to follow each other in one process.
+
+    These are the tests of a module, which share its fixtures; those that share a plymill compiled
+    for another board; and all that start Ray, as each of them wants the whole machine.
+    """
+    for item in items:
+        group = item.path.name
+        if item.get_closest_marker("ray"):
+            group = "ray"
+        elif "other_board" in getattr(item, "fixturenames", ()):
+            group = "other boards"
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture(scope="session")
 def other_board(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int, int], OtherBoard]:
     """Gives plymill compiled for so many columns and rows, once a session: that takes a minute."""
