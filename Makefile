@@ -13,11 +13,12 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test check bench wheel build clean
+.PHONY: help demo test test-cluster check bench wheel build clean
 
 help:
 	@echo 'make demo    build an opening book on local Ray, and check it against the published one'
-	@echo 'make test    run all tests'
+	@echo 'make test    run all tests but those of make test-cluster'
+	@echo 'make test-cluster  run those that submit jobs to a cluster of several nodes on this machine'
 	@echo 'make check   run the linters, the type checker and the fast tests'
 	@echo 'make bench   run all benchmarks and print one table'
 	@echo 'make wheel   build the source distribution and the wheel into dist/'
@@ -51,7 +52,11 @@ demo: build
 	$(BIN)/plymill book build --opening 444444 --store runs $$reference
 
 test: build
-	$(PYTEST)
+	$(PYTEST) -m 'not cluster'
+
+# One after the other: each starts several Ray nodes with a job server on known ports.
+test-cluster: build
+	$(BIN)/python -m pytest -m cluster
 
 # cython-lint starts others by name.
 check: export PATH := $(CURDIR)/$(BIN):$(PATH)

@@ -19,7 +19,7 @@ from plymill.cluster import RunOptions
 from plymill.workers import GridJob
 from tests.cli.helpers import run_without_ray
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.cluster]
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "local-cluster.sh"
 PLYMILL = [sys.executable, "-m", "plymill"]

@@ -16,7 +16,7 @@ import pytest
 from plymill.cluster import load_run
 from plymill.cluster.metrics import METRICS, Kind
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.cluster]
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "local-cluster.sh"
 #: 2,519 positions in some 60 units.
