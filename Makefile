@@ -13,12 +13,13 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-cluster check bench wheel build clean
+.PHONY: help demo test test-cluster lint check bench wheel build clean
 
 help:
 	@echo 'make demo    build an opening book on local Ray, and check it against the published one'
 	@echo 'make test    run all tests but those of make test-cluster'
 	@echo 'make test-cluster  run those that submit jobs to a cluster of several nodes on this machine'
+	@echo 'make lint    run the linters and the type checker'
 	@echo 'make check   run the linters, the type checker and the fast tests'
 	@echo 'make bench   run all benchmarks and print one table'
 	@echo 'make wheel   build the source distribution and the wheel into dist/'
@@ -59,13 +60,15 @@ test-cluster: build
 	$(BIN)/python -m pytest -m cluster
 
 # cython-lint starts others by name.
-check: export PATH := $(CURDIR)/$(BIN):$(PATH)
-check: build
+lint: export PATH := $(CURDIR)/$(BIN):$(PATH)
+lint: build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/cython-lint src
 	$(BIN)/lint-imports
+
+check: lint
 	$(PYTEST) -m 'not slow and not ray'
 
 bench: build
