@@ -167,7 +167,7 @@ class _Process:
         return "its messages closed"
 
     def kill(self) -> None:
-        """Ends the process and all that it has started."""
+        """Ends the process and all of its group; what left the group lives on."""
         self._killed()
 
 

@@ -1,5 +1,6 @@
 """What match jobs are asked for: grids of UCT players, duels, and pools of many players."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -54,14 +55,14 @@ class MatchJob(JobSpec):
         return open_game(self.game)
 
     @property
+    @abstractmethod
     def cells(self) -> tuple[Cell, ...]:
         """Who meets whom, by number."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def title(self) -> str:
         """The job in a line."""
-        raise NotImplementedError
 
     def sides(self, cell: Cell) -> tuple[PlayerSpec, PlayerSpec]:
         """The first and the second player of a cell."""
