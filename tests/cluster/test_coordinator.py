@@ -202,6 +202,26 @@ def test_a_flipped_bit_in_an_audit_condemns_nobody(make_job: MakeJob, memory: Me
     assert "discarded" not in {event["event"] for event in store.read_events()}
 
 
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_lost_or_damaged_input_of_a_finished_unit_is_written_anew_and_nothing_solved(
+    make_job: MakeJob, memory: MemoryFiles, *, lost: bool
+) -> None:
+    job = make_job(count=30, rounds=2, audit_fraction=0.1)
+    run(job, memory)
+    before = artifacts(memory, job)
+    store = RunStore(memory, job.spec.run_id)
+    inputs = {name: store.files.read(f"input/{name}") for name in store.files.list("input")}
+    for name, data in inputs.items():
+        store.files.delete(f"input/{name}")
+        if not lost:
+            store.files.write(f"input/{name}", data[:-1])
+    again = make_job(count=30, rounds=2, audit_fraction=0.1)
+    assert run(again, memory).complete
+    assert again.solved == []
+    assert artifacts(memory, again) == before
+    assert {n: store.files.read(f"input/{n}") for n in store.files.list("input")} == inputs
+
+
 def test_a_damaged_input_of_a_finished_unit_is_made_again_if_its_audit_is_still_due(
     make_job: MakeJob, memory: MemoryFiles
 ) -> None:

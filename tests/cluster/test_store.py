@@ -141,6 +141,16 @@ def test_a_result_of_another_input_is_refused(store: RunStore) -> None:
         store.read_input(changed)
 
 
+def test_an_input_that_is_lost_or_damaged_is_told_with_what_heals_it(store: RunStore) -> None:
+    unit = make_unit(store, 3)
+    store.files.write("input/00003.zst", b"")
+    with pytest.raises(CorruptFileError, match=r"bytes\); resuming the run writes it anew\.$"):
+        store.read_input(unit)
+    store.files.delete("input/00003.zst")
+    with pytest.raises(CorruptFileError, match=r"is missing; resuming the run writes it anew\.$"):
+        store.read_input(unit)
+
+
 def test_another_spec_under_the_same_run_is_refused(
     files: Files, make_job: Callable[..., Any]
 ) -> None:

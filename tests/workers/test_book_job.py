@@ -104,6 +104,29 @@ def test_the_plan_covers_every_position_once_in_the_order_of_locality(
     assert len(plan.audited) == 2
 
 
+def test_inputs_of_finished_units_that_are_lost_or_damaged_are_written_anew(
+    tiny: BookJob,
+    tmp_path: Path,
+    run_in_process: RunHere,
+    artifacts_of: ArtifactsOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = str(tmp_path)
+    run_in_process(tiny, url)
+    before = artifacts_of(url, tiny.run_id)
+    store = RunStore.open(url, tiny.run_id)
+    plan = store.read_plan()
+    assert plan is not None
+    store.files.delete("input/00001.zst")
+    store.files.write("input/00002.zst", b"")
+    store.discard_stages()
+    monkeypatch.setattr(BookWorker, "run", None)  # nothing is solved
+    assert run_in_process(tiny, url).complete
+    assert artifacts_of(url, tiny.run_id) == before
+    keys = np.concatenate([store.read_input(unit)["keys"] for unit in plan.units])
+    np.testing.assert_array_equal(np.sort(keys), enumerate_ply(12, "44444422"))
+
+
 def test_an_opening_with_nothing_undecided_below_is_refused(tmp_path: Path) -> None:
     spec = BookJob(opening="121212", ply=6, derive=())
     with pytest.raises(SpecError, match="no undecided position with 6 stones follows '121212'"):

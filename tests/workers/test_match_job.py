@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -105,6 +106,28 @@ def test_interrupted_anywhere_and_resumed_the_artefacts_are_the_same(spec: Match
                 complete = play(spec, files, {"a": 1, "b": 1}).complete
     assert sessions > 2
     assert artifacts(spec, files) == artifacts(spec, undisturbed)
+
+
+@pytest.mark.parametrize("damage", [None, lambda data: data[:-1], lambda data: b""])
+@pytest.mark.parametrize("spec", [UNTIL, DUEL], ids=lambda spec: spec.kind)
+def test_inputs_of_finished_units_that_are_lost_or_damaged_are_written_anew(
+    spec: MatchJob, damage: Callable[[bytes], bytes] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run interrupted after its last unit needs them for all that follows."""
+    files = MemoryFiles()
+    play(spec, files)
+    before = artifacts(spec, files)
+    store = store_of(spec, files)
+    inputs = {name: store.files.read(f"input/{name}") for name in store.files.list("input")}
+    for name, data in inputs.items():
+        store.files.delete(f"input/{name}")
+        if damage is not None:
+            store.files.write(f"input/{name}", damage(data))
+    store.discard_stages()
+    monkeypatch.setattr(MatchWorker, "run", None)  # nothing is played
+    assert play(spec, files).complete
+    assert artifacts(spec, files) == before
+    assert {name: store.files.read(f"input/{name}") for name in inputs} == inputs
 
 
 def test_every_match_of_the_grid_is_played_once_and_is_what_it_is_alone() -> None:

@@ -34,6 +34,7 @@ from plymill.cluster.spec import JobSpec, is_named_after
 ARTIFACTS = "artifacts"
 PROVENANCE = "provenance"
 _DETAILS = "details"
+_ANEW = "resuming the run writes it anew"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +160,15 @@ class RunStore:
         Raises:
             CorruptFileError: they are missing, damaged, or not those of the plan.
         """
-        file = self._read_unit_file(self._input(unit.name), unit)
+        place = self.files.place(self._input(unit.name))
+        try:
+            file = self._read_unit_file(self._input(unit.name), unit)
+        except FileNotFoundError:
+            raise CorruptFileError(f"{place} is missing; {_ANEW}.") from None
+        except CorruptFileError as error:
+            raise CorruptFileError(f"{str(error).removesuffix('.')}; {_ANEW}.") from None
         if file.digest != unit.input_digest:
-            raise CorruptFileError(f"{self._input(unit.name)} is not the input of the plan.")
+            raise CorruptFileError(f"{place} is not the input of the plan; {_ANEW}.")
         return file.arrays
 
     def write_unit(

@@ -56,9 +56,8 @@ def prepare(job: Job, store: RunStore) -> Inventory:
     plan = store.read_plan() or _plan(job, store)
     receipts, faults = _finished(store, plan.units)
     audits = _audits(store, plan, receipts)
-    checked = {audit.unit for audit in audits}
-    settled = {r.unit for r in receipts if r.unit not in plan.audited or r.unit in checked}
-    damaged = _damaged_inputs(store, [unit for unit in plan.units if unit.index not in settled])
+    # Those of finished units, too: what follows from their results, and replays, read them.
+    damaged = _damaged_inputs(store, plan.units)
     if damaged:
         plan = _plan(job, store)
         receipts, more = _finished(store, plan.units)  # the damaged thing may have been the plan
@@ -222,8 +221,6 @@ def _damaged_inputs(store: RunStore, units: Sequence[Unit]) -> list[str]:
 def _input_fault(store: RunStore, unit: Unit) -> str | None:
     try:
         store.read_input(unit)
-    except FileNotFoundError:
-        return f"The input of unit {unit.name} is missing."
     except CorruptFileError as error:
         return str(error)
     return None
