@@ -1,0 +1,36 @@
+"""Faults that tests bring about on real processes, disks, servers and clocks.
+
+Everything here hits only what it is given: a process by its number, a disk that the test has
+mounted, a server that the test has started.
+"""
+
+from tests.faults.clocks import jumping_clock_environment, set_clock
+from tests.faults.disks import SmallDisk
+from tests.faults.moments import Moments
+from tests.faults.nodes import all_pids, kill_node, raylet_of
+from tests.faults.processes import (
+    kill,
+    kill_worker,
+    resume_worker,
+    running,
+    stop_worker,
+    wait_until_gone,
+)
+from tests.faults.s3 import FlakyS3
+
+__all__ = [
+    "FlakyS3",
+    "Moments",
+    "SmallDisk",
+    "all_pids",
+    "jumping_clock_environment",
+    "kill",
+    "kill_node",
+    "kill_worker",
+    "raylet_of",
+    "resume_worker",
+    "running",
+    "set_clock",
+    "stop_worker",
+    "wait_until_gone",
+]
