@@ -110,11 +110,16 @@ def test_outcomes_and_first_moves() -> None:
 
 @pytest.mark.parametrize(
     ("value", "code"),
-    [(None, NO_VALUE), (0.0, 0), (1.0, 10_000), (0.12344, 1234), (1.5, NO_VALUE),
-     (float("nan"), NO_VALUE)],
-)  # fmt: skip
+    [(None, NO_VALUE), (0.0, 0), (1.0, 10_000), (0.12344, 1234)],
+)
 def test_estimates_are_ten_thousandths(value: float | None, code: int) -> None:
     assert value_code(value) == code
+
+
+@pytest.mark.parametrize("value", [1.5, -0.1, float("nan")])
+def test_what_is_no_estimate_is_refused(value: float) -> None:
+    with pytest.raises(MatchRecordError, match="expected a number from 0 to 1, got"):
+        value_code(value)
 
 
 def test_what_a_status_is_called() -> None:

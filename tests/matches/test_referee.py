@@ -27,7 +27,8 @@ class Scripted:
     def choose(self, state: State) -> Choice:
         self.turn += 1
         if self.turn - 1 == self.at and self.act is not None:
-            return Choice(self.act(), 0.25)  # type: ignore[arg-type]
+            found = self.act()
+            return found if isinstance(found, Choice) else Choice(found, 0.25)  # type: ignore[arg-type]
         return Choice(state.moves(self.side)[0], 0.75)
 
     def observe(self, moves: tuple[int, ...]) -> None:
@@ -106,6 +107,10 @@ def test_an_illegal_opening_is_nobodys_fault() -> None:
         (lambda: "4", "illegal", "played '4' at ply"),
         (lambda: None, "illegal", "played None at ply"),
         (lambda: 1.0, "illegal", "played 1.0 at ply"),
+        (lambda: True, "illegal", "played True at ply"),
+        (lambda: Choice(0, 17.0), "illegal", "estimated its goal at 17.0 at ply"),
+        (lambda: Choice(0, float("nan")), "illegal", "estimated its goal at nan at ply"),
+        (lambda: Choice(0, -0.5), "illegal", "expected a number from 0 to 1, or None."),
     ],
 )
 def test_a_fault_ends_the_match_and_nothing_else(

@@ -1,5 +1,6 @@
 """Players of a user's own, good and bad, for tests; each runs in a process of its own."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -63,8 +64,92 @@ class Bad(Last):
     def do_text(self) -> str:
         return "nonsense"
 
+    def do_true(self) -> bool:
+        return True
+
+    def do_huge(self) -> list[int]:
+        return [7] * 30_000_000
+
+    def do_huge_number(self) -> int:
+        return 10**100_000
+
+    def do_three(self) -> tuple[int, float, str]:
+        return 0, 0.5, "and more"
+
     def do_nan(self) -> tuple[int, float]:
         return 0, float("nan")
+
+    def do_seventeen(self) -> tuple[int, float]:
+        return 0, 17.0
+
+    def do_negative(self) -> tuple[int, float]:
+        return 0, -0.001
+
+    def do_estimate_text(self) -> tuple[int, str]:
+        return 0, "0.5"
+
+    def do_estimate_true(self) -> tuple[int, bool]:
+        return 0, True
+
+    def do_fine_estimate(self) -> tuple[int, Any]:
+        import numpy as np
+
+        return 0, np.float32(0.25)
+
+    def do_raise_lines(self) -> None:
+        raise ValueError("one\ntwo \x1b[31mred \udcff")
+
+    def do_close(self) -> int:
+        os.closerange(3, 256)
+        return 0
+
+    def do_close_and_hang(self) -> None:
+        os.closerange(3, 256)
+        time.sleep(1000)
+
+    def do_garbage(self) -> int:
+        """Writes to whatever it finds open: a message that is too long, and never ends."""
+        for descriptor in range(3, 64):
+            with contextlib.suppress(OSError):
+                os.write(descriptor, b"\x00\xff\xff\xff")
+        time.sleep(1000)
+        return 0
+
+    def do_binary(self) -> int:
+        os.write(1, bytes(range(256)) * 4)
+        return 0
+
+    def do_fork(self) -> int:
+        """Both halves answer."""
+        if not os.fork():
+            time.sleep(0.2)
+        return 0
+
+    def do_ignore_sigterm(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(1000)
+
+    def do_kill_group(self) -> None:
+        os.killpg(0, signal.SIGKILL)
+
+    def do_daemons(self) -> None:
+        """A process in a session of its own, one that it leaves behind, and one below that."""
+        sleeper = "import time; time.sleep(1000)"
+        parent = (
+            "import subprocess, sys, os\n"
+            f"run = lambda: subprocess.Popen([sys.executable, '-c', {sleeper!r}], "
+            "start_new_session=True).pid\n"
+            f"open({self.options['file']!r}, 'w').write(f'{{run()}} {{run()}} {{os.getppid()}}')\n"
+        )
+        subprocess.run([sys.executable, "-c", parent], start_new_session=True, check=True)
+        if self.options["end"] == "exit":
+            os._exit(5)
+        if self.options["end"] == "hang":
+            time.sleep(1000)
+
+    def do_leave_daemons(self) -> int:
+        self.do_daemons()
+        return 0
 
     def do_exit(self) -> None:
         os._exit(3)

@@ -107,6 +107,21 @@ FAILURES = [
     ("number", PlayerIllegal, "gave 99, expected one of the moves 0, 1, 2, 3, 4, 5, 6"),
     ("none", PlayerIllegal, "gave None, expected one of"),
     ("text", PlayerIllegal, "gave 'nonsense', expected one of"),
+    ("true", PlayerIllegal, "gave True, expected one of the moves 0, 1"),
+    ("huge", PlayerIllegal, "gave [7, 7, 7, 7, 7, 7, ...], expected one of"),
+    ("huge_number", PlayerIllegal, "expected one of the moves 0, 1, 2, 3, 4, 5, 6"),
+    ("three", PlayerIllegal, "gave (0, 0.5, 'and more'), expected one of"),
+    ("nan", PlayerIllegal, "gave nan as its estimate, expected a number from 0 to 1, or None"),
+    ("seventeen", PlayerIllegal, "gave 17.0 as its estimate, expected a number from 0 to 1"),
+    ("negative", PlayerIllegal, "gave -0.001 as its estimate, expected a number from 0 to 1"),
+    ("estimate_text", PlayerIllegal, "gave '0.5' as its estimate, expected a number"),
+    ("estimate_true", PlayerIllegal, "gave True as its estimate, expected a number"),
+    ("raise_lines", PlayerRaised, "raised ValueError: one two ?[31mred ?"),
+    ("close", PlayerRaised, "ended its process with exit code 1"),
+    ("close_and_hang", PlayerRaised, "closed or misused the connection on which it is asked"),
+    ("garbage", PlayerRaised, "closed or misused the connection on which it is asked"),
+    ("ignore_sigterm", PlayerHung, "gave no answer for 1 seconds, its limit"),
+    ("kill_group", PlayerRaised, "ended its process with SIGKILL"),
     ("exit", PlayerRaised, "ended its process with exit code 3"),
     ("sys_exit", PlayerRaised, "ended its process with exit code 4"),
     ("abort", PlayerRaised, "ended its process with SIGSEGV"),
@@ -196,6 +211,49 @@ def test_an_error_while_it_is_told_the_moves_is_its_failure_too() -> None:
 def test_what_it_prints_does_not_get_into_the_answers() -> None:
     with seated(f"{BOTS}:Bad,do=print") as player:
         assert player.choose(open_game("connect4").start()) == (0, None)
+
+
+def test_a_number_of_any_kind_is_an_estimate() -> None:
+    with seated(f"{BOTS}:Bad,do=fine_estimate") as player:
+        assert player.choose(open_game("connect4").start()) == (0, 0.25)
+
+
+def test_binary_that_it_prints_does_not_get_into_the_answers() -> None:
+    with seated(f"{BOTS}:Bad,do=binary") as player:
+        assert player.choose(open_game("connect4").start()) == (0, None)
+
+
+def test_a_player_that_forks_and_lets_both_halves_return_is_heard_once() -> None:
+    start = open_game("connect4").start()
+    with seated(f"{BOTS}:Bad,do=fork") as player:
+        for _ in range(4):
+            assert player.choose(start) == (0, None)
+            player.observe((0,))
+        time.sleep(0.5)  # the other halves have returned by now
+        player.begin(1, Stream(3))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody adopts orphans")
+@pytest.mark.parametrize("end", ["close", "exit", "hang", "killed"])
+def test_processes_that_left_its_session_are_killed_with_it(tmp_path: Path, end: str) -> None:
+    """The player is closed, ends by itself, hangs, or is killed by somebody else."""
+    file = tmp_path / "pids"
+    text = f"{BOTS}:Bad,do=leave_daemons,end={end},file={file},limit={5 if end == 'hang' else 60}"
+    start = open_game("connect4").start()
+    with seated(text) as player:
+        if end in ("close", "killed"):
+            player.choose(start)
+        else:
+            with pytest.raises(PlayerHung if end == "hang" else PlayerRaised):
+                player.choose(start)
+        first, second, own = map(int, file.read_text().split())
+        if end == "killed":
+            assert is_alive(first)
+            os.kill(own, signal.SIGKILL)
+            with pytest.raises(PlayerRaised, match="ended its process with SIGKILL"):
+                player.choose(start)
+    for pid in (first, second, own):
+        assert not is_alive(pid), "it was waited for"
 
 
 def test_processes_that_it_started_are_killed_with_it(tmp_path: Path) -> None:

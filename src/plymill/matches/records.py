@@ -69,12 +69,15 @@ _FAULTS = {"raised": "raised", "illegal": "moved illegally", "hung": "hung"}
 
 
 def value_code(value: float | None) -> int:
-    """The entry in ``values`` of an estimate: ten-thousandths, or `NO_VALUE`.
+    """The entry in ``values`` of an estimate: ten-thousandths, or `NO_VALUE` for None.
 
-    An estimate outside of 0 to 1, or NaN, is none.
+    Raises:
+        MatchRecordError: it is not a number from 0 to 1.
     """
-    if value is None or not 0 <= value <= 1:
+    if value is None:
         return NO_VALUE
+    if not 0 <= value <= 1:
+        raise MatchRecordError(f"estimate: expected a number from 0 to 1, got {value}.")
     return round(_VALUE_SCALE * value)
 
 

@@ -135,20 +135,26 @@ class _Table:
         """A legal move of the player, and what it expects of it."""
         with _Watch(side):
             choice = self._players[side].choose(self.state)
-            value = value_code(choice.value)
-            move = choice.move
+            move, estimate = choice.move, choice.value
+            sound = estimate is None or 0 <= estimate <= 1
         legal = self.state.moves(side)
-        try:
-            code = operator.index(move)
+        try:  # that True is 1 is not meant
+            code = -1 if isinstance(move, bool) else operator.index(move)
         except TypeError:
             code = -1
         if code not in legal:
-            raise _Fault(
-                _FAULTS["illegal"][side],
-                f"The {_name(side)} player played {move!r} at ply {self.plies + 1}, "
-                f"expected one of the codes {', '.join(map(str, legal))}.",
-            )
-        return code, value
+            expected = f"one of the codes {', '.join(map(str, legal))}"
+            raise self._illegal(side, f"played {move!r}", expected)
+        if not sound:
+            expected = "a number from 0 to 1, or None"
+            raise self._illegal(side, f"estimated its goal at {estimate!r}", expected)
+        return code, value_code(estimate)
+
+    def _illegal(self, side: int, done: str, expected: str) -> "_Fault":
+        return _Fault(
+            _FAULTS["illegal"][side],
+            f"The {_name(side)} player {done} at ply {self.plies + 1}, expected {expected}.",
+        )
 
     def _play(self, moves: list[int], values: list[int]) -> None:
         self.state = self.state.play(*moves)

@@ -27,7 +27,7 @@ class PlayerRaised(PlayerFailure):
 
 
 class PlayerIllegal(PlayerFailure):
-    """The player gave something that is no legal move."""
+    """The player gave something that is no legal move, or an estimate that is none."""
 
     kind = "illegal"
 

@@ -1,18 +1,20 @@
 """Players of the user's own: a class in a process of its own, which may raise, crash or hang.
 
-The process runs ``child.py``. It is started with the first match, kept for the following ones, and
-killed with all its children after any failure: the next match starts another.
+The process runs ``guard.py``. It is started with the first match, kept for the following ones, and
+killed with all that comes of it after any failure: the next match starts another.
 """
 
 import json
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
 import weakref
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plymill.players.errors import PlayerHung, PlayerIllegal, PlayerRaised
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
 
 #: Seconds to start Python and import the player's module, if its own limit is not longer.
 START_LIMIT = 60.0
-_PROGRAM = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); "
-    "from plymill.players.child import main; main(int(sys.argv[2]), int(sys.argv[3]))"
-)
+_PROGRAM = str(Path(__file__).with_name("guard.py"))
+_LONGEST_ANSWER = 1 << 20
+#: Seconds in which an answer, once it has begun, has to be there, and a question to be taken.
+_MESSAGE_SECONDS = 10
+#: Seconds in which the guard is to have killed the rest; then its group is killed with it.
+_GUARD_SECONDS = 10.0
 
 
 class ForeignPlayer:
@@ -67,7 +71,7 @@ class ForeignPlayer:
 
         Raises:
             PlayerRaised: it raised an error, or its process ended.
-            PlayerIllegal: it gave no legal move.
+            PlayerIllegal: it gave no legal move, or an estimate that is none.
             PlayerHung: it gave no move within its limit.
         """
         answer = self._ask(self.spec.limit, ("choose", state))
@@ -76,6 +80,12 @@ class ForeignPlayer:
             moves = ", ".join(str(move) for move in state.moves(self._side))
             raise PlayerIllegal(
                 f"Player '{self.spec}' gave {answer['illegal']}, expected one of the moves {moves}"
+            )
+        if "no estimate" in answer:
+            self.close()
+            raise PlayerIllegal(
+                f"Player '{self.spec}' gave {answer['no estimate']} as its estimate, expected a "
+                "number from 0 to 1, or None"
             )
         return Choice(answer["move"], answer["value"])
 
@@ -106,7 +116,7 @@ class ForeignPlayer:
         except (EOFError, OSError):
             ending = self._process.ending()
             self.close()
-            raise PlayerRaised(f"Player '{self.spec}' ended its process with {ending}") from None
+            raise PlayerRaised(f"Player '{self.spec}' {ending}") from None
         if "error" in answer:
             self.close()
             raise PlayerRaised(f"Player '{self.spec}' raised {answer['error']}", answer["details"])
@@ -114,15 +124,18 @@ class ForeignPlayer:
 
 
 class _Process:
-    """A process of its own session, so that it and what it starts can be killed together."""
+    """The guard of a player, in a session of its own, so that it can be killed with its group."""
 
     def __init__(self) -> None:
         here, there = socket.socketpair()
+        for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            here.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", _MESSAGE_SECONDS, 0))
         end, self._lifeline = os.pipe()
         folders = [os.getcwd(), *(folder or os.getcwd() for folder in sys.path)]  # noqa: PTH109
         descriptors = (there.fileno(), end)
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, json.dumps(folders), *map(str, descriptors)],
+            # -P: the folder of the program itself is no place to import from.
+            [sys.executable, "-P", _PROGRAM, json.dumps(folders), *map(str, descriptors)],
             stdin=subprocess.DEVNULL,
             stdout=2,  # what the player prints must not mix with our own output
             pass_fds=descriptors,
@@ -143,36 +156,60 @@ class _Process:
 
         Raises:
             TimeoutError: it did not come in time.
-            EOFError: the process has ended; so may an OSError tell.
+            EOFError: the process has ended; so may an OSError tell, or that it sent something else.
         """
         deadline = time.monotonic() + limit
         self._connection.send(message)
         if not self._connection.poll(max(0.0, deadline - time.monotonic())):
             raise TimeoutError
-        answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
+        try:
+            answer = json.loads(self._connection.recv_bytes(_LONGEST_ANSWER))
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise OSError("no answer of ours")
         return answer
 
     def ending(self) -> str:
         """How the process ended, in words; waits a moment for it."""
-        if not hasattr(os, "waitid"):  # macOS before Python 3.13
-            return "no answer"
-        # Not wait(): the process has to stay a zombie until its group is killed, as its number
-        # could belong to another process afterwards.
-        for _ in range(100):
-            if ended := os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                code = ended.si_status
-                exited = ended.si_code == os.CLD_EXITED
-                return f"exit code {code}" if exited else signal.Signals(code).name
-            time.sleep(0.01)
-        return "its messages closed"
+        ended = _ended(self.pid, seconds=2.0)
+        if ended is None:
+            return "closed or misused the connection on which it is asked"
+        exited = ended.si_code == os.CLD_EXITED
+        how = f"exit code {ended.si_status}" if exited else _signal_name(ended.si_status)
+        return f"ended its process with {how}"
 
     def kill(self) -> None:
-        """Ends the process and all of its group; what left the group lives on."""
+        """Ends the process and all that comes of it."""
         self._killed()
 
 
 def _kill(process: "subprocess.Popen[bytes]", connection: Connection, lifeline: int) -> None:
+    os.close(lifeline)  # now the guard kills what there is, and ends
+    _ended(process.pid, seconds=_GUARD_SECONDS)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     connection.close()
-    os.close(lifeline)
+
+
+def _ended(pid: int, *, seconds: float) -> Any | None:
+    """How a child process ended, if it does within so many seconds; it stays a zombie.
+
+    Its number could belong to another process afterwards.
+    """
+    if not hasattr(os, "waitid"):  # macOS before Python 3.13
+        return None
+    deadline, pause = time.monotonic() + seconds, 0.0005
+    while not (ended := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(pause)
+        pause = min(0.01, 2 * pause)
+    return ended
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time one
+        return f"signal {number}"

@@ -12,6 +12,7 @@ class Choice(NamedTuple):
     Attributes:
         move: the code of the move.
         value: the player's own estimate of its goal, from 0 (lost) to 1 (won); None without one.
+            Anything else is the player's fault, as is a move that is not legal.
     """
 
     move: int
