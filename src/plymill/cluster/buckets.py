@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pyarrow import fs as arrow
 
-from plymill.cluster.errors import StoreError
+from plymill.cluster.errors import StoreAwayError, StoreError
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ def open_bucket(url: str) -> tuple[arrow.FileSystem, str]:
     """The filesystem of a URL, and the path on it. Arrow asks S3 for the bucket's region.
 
     Raises:
-        StoreError: nobody answers.
+        StoreAwayError: nobody answers.
         OSError, ValueError: Arrow cannot open it.
     """
     opened: tuple[arrow.FileSystem, str] = _in_time(
@@ -44,7 +44,8 @@ def meet_bucket(filesystem: arrow.FileSystem, root: str, url: str) -> None:
         url: the store.
 
     Raises:
-        StoreError: there is no such bucket, or nobody answers.
+        StoreAwayError: nobody answers.
+        StoreError: there is no such bucket.
     """
     bucket = root.partition("/")[0]
     name = f"{url.partition('://')[0]}://{bucket}?{url.partition('?')[2]}"
@@ -60,7 +61,7 @@ def meet_bucket(filesystem: arrow.FileSystem, root: str, url: str) -> None:
         raise
     except OSError as error:
         if "NETWORK_CONNECTION" in str(error):
-            raise StoreError(f"Cannot reach the store {url}: {error}; {_EXPECTED}.") from error
+            raise StoreAwayError(f"Cannot reach the store {url}: {error}; {_EXPECTED}.") from error
         missing = False  # who may use a bucket need not be allowed to ask for it
     if missing and "allow_bucket_creation" not in url:
         raise StoreError(
@@ -84,7 +85,7 @@ def _in_time(url: str, ask: Callable[[], T]) -> T:
     try:
         return answer.result(timeout=ANSWER_SECONDS)
     except TimeoutError:
-        raise StoreError(
+        raise StoreAwayError(
             f"Cannot reach the store {url}: no answer for {ANSWER_SECONDS:g} seconds; {_EXPECTED}."
         ) from None
 

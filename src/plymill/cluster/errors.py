@@ -11,6 +11,10 @@ class StoreError(PlymillError, OSError):
     """A store that cannot be opened, read or written."""
 
 
+class StoreAwayError(StoreError):
+    """A store that does not answer, or answers with errors of its own; it may be back later."""
+
+
 class StoreFullError(StoreError):
     """A store without room for one more file."""
 

@@ -8,17 +8,20 @@ when its upload is complete. A second writer of the same name replaces the first
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
 from pyarrow import fs as arrow
 
 from plymill.cluster.buckets import meet_bucket, open_bucket
 from plymill.cluster.claims import create_by_claims
-from plymill.cluster.errors import StoreError, StoreFullError
+from plymill.cluster.errors import StoreAwayError, StoreError, StoreFullError
 from plymill.cluster.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
+from plymill.cluster.retries import Patience, is_transient
+
+T = TypeVar("T")
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -60,17 +63,29 @@ class Files(Protocol):
     def place(self, path: str) -> str:
         """Where a file or folder inside this one is, as a person would name it."""
 
+    def patient(self, seconds: float) -> Self:
+        """The same files, asked again for so long while the store is away; 0: asked once."""
+
 
 class ArrowFiles:
-    """Files on a ``pyarrow.fs`` filesystem. Can be pickled: the copy opens the URL anew."""
+    """Files on a ``pyarrow.fs`` filesystem. Can be pickled: the copy opens the URL anew.
+
+    Args:
+        url: a folder, ``s3://bucket/path`` or ``gs://bucket/path``.
+
+    Raises:
+        StoreError: the URL names no store, or nobody answers there.
+    """
 
     def __init__(self, url: str) -> None:
         self._fs, self._root = _open(url)
         # A folder is named in full: the copy in another process may start from elsewhere.
         self.url = self._root if self.is_local else url.rstrip("/")
+        self._patience = Patience()
+        self._reached = False  # by whoever sent us here
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.url,)
+        return _reopen, (self.url, self._patience.seconds)
 
     @property
     def is_local(self) -> bool:
@@ -79,44 +94,50 @@ class ArrowFiles:
 
     def read(self, path: str) -> bytes:
         """See `Files.read`."""
-        with self._explain("read", path), self._fs.open_input_file(self._at(path)) as stream:
-            return bytes(stream.read())
+
+        def read() -> bytes:
+            with self._fs.open_input_file(self._at(path)) as stream:
+                return bytes(stream.read())
+
+        return self._ask("read", path, read)
 
     def write(self, path: str, data: bytes) -> None:
         """See `Files.write`."""
-        with self._explain("write", path):
+
+        def write() -> None:
             if self.is_local:
                 write_whole(Path(self._at(path)), data)
-            else:
-                # One write and a close: Arrow would complete the upload of a part as well. By
-                # default it also compresses what has a name that ends in .zst.
-                stream = self._fs.open_output_stream(self._at(path), compression=None)
-                stream.write(data)
-                stream.close()
+                return
+            # One write and a close: Arrow would complete the upload of a part as well. By default
+            # it also compresses what has a name that ends in .zst.
+            stream = self._fs.open_output_stream(self._at(path), compression=None)
+            stream.write(data)
+            stream.close()
+
+        self._ask("write", path, write)
 
     def create(self, path: str, data: bytes) -> bool:
         """See `Files.create`."""
         if not self.is_local:
             return create_by_claims(self, path, data)
-        with self._explain("write", path):
-            return create_whole(Path(self._at(path)), data)
+        return self._ask("write", path, lambda: create_whole(Path(self._at(path)), data))
 
     def list(self, folder: str) -> list[str]:
         """See `Files.list`."""
-        with self._explain("list", folder):
-            selector = arrow.FileSelector(self._at(folder), allow_not_found=True)
-            names = [_name(info) for info in self._fs.get_file_info(selector)]
+        selector = arrow.FileSelector(self._at(folder), allow_not_found=True)
+        found = self._ask("list", folder, lambda: self._fs.get_file_info(selector))
+        names = [_name(info) for info in found]
         return sorted(name for name in names if name and not name.startswith(UNFINISHED))
 
     def exists(self, path: str) -> bool:
         """See `Files.exists`."""
-        with self._explain("look up", path):
-            return bool(self._fs.get_file_info(self._at(path)).type == arrow.FileType.File)
+        found = self._ask("look up", path, lambda: self._fs.get_file_info(self._at(path)))
+        return bool(found.type == arrow.FileType.File)
 
     def delete(self, path: str) -> None:
         """See `Files.delete`."""
-        with self._explain("delete", path), suppress(FileNotFoundError):
-            self._fs.delete_file(self._at(path))
+        with suppress(FileNotFoundError):
+            self._ask("delete", path, lambda: self._fs.delete_file(self._at(path)))
 
     def sweep(self) -> None:
         """See `Files.sweep`; in a bucket nothing can be seen before it is finished."""
@@ -126,12 +147,14 @@ class ArrowFiles:
 
     def delete_all(self) -> None:
         """See `Files.delete_all`."""
-        with self._explain("delete", ""), suppress(FileNotFoundError):
-            self._fs.delete_dir(self._root)
+        with suppress(FileNotFoundError):
+            self._ask("delete", "", lambda: self._fs.delete_dir(self._root))
 
     def sub(self, folder: str) -> "ArrowFiles":
         """See `Files.sub`."""
-        return ArrowFiles(self.place(folder))
+        inside = self._twin()
+        inside._root, inside.url = self._at(folder), self.place(folder)
+        return inside
 
     def place(self, path: str) -> str:
         """See `Files.place`; the query of a URL (region, endpoint) stays behind the path."""
@@ -140,27 +163,50 @@ class ArrowFiles:
         head, mark, query = self.url.partition("?")
         return f"{head.rstrip('/')}/{path}{mark}{query}"
 
+    def patient(self, seconds: float) -> "ArrowFiles":
+        """See `Files.patient`. Patience begins once the store has been reached.
+
+        A copy in another process has it from the beginning: the store was reached from here.
+        """
+        other = self._twin()
+        other._patience = Patience(seconds)
+        return other
+
+    def _twin(self) -> "ArrowFiles":
+        """The same, with the same connection; `copy` would pickle, and open the URL anew."""
+        twin = object.__new__(ArrowFiles)
+        twin.__dict__.update(self.__dict__)
+        return twin
+
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}" if path else self._root
 
-    @contextmanager
-    def _explain(self, what: str, path: str) -> Iterator[None]:
-        """Turn an error of the system into one sentence; a missing file stays what it is."""
-        if not self.is_local:
-            meet_bucket(self._fs, self._root, self.url)
+    def _ask(self, what: str, path: str, request: Callable[[], T]) -> T:
+        """Make a request, repeated while the store is away; a missing file stays what it is.
+
+        Raises:
+            FileNotFoundError: the file is not there.
+            StoreError: one sentence about any other error of the system.
+        """
+        self._meet()
         try:
-            yield
+            return self._patience.ask(request)
         except FileNotFoundError:
             raise
         except OSError as error:
-            where = self.place(path)
-            if error.errno in _FULL:
-                raise StoreFullError(
-                    f"The disk of the store is full: cannot {what} {where}; make room and run the "
-                    "same command again, finished units are kept."
-                ) from error
-            reason = error.strerror or str(error)
-            raise StoreError(f"Cannot {what} {where}: {reason}.") from error
+            raise _explained(error, what, self.place(path)) from error
+
+    def _meet(self) -> None:
+        if self.is_local:
+            return
+
+        def meet() -> None:
+            meet_bucket(self._fs, self._root, self.url)
+
+        if self._reached:
+            self._patience.ask(meet)
+        else:  # the address may be wrong: a person waits for the answer
+            meet()
 
 
 class MemoryFiles:
@@ -216,6 +262,11 @@ class MemoryFiles:
         """See `Files.place`."""
         return self._at(path)
 
+    def patient(self, seconds: float) -> "MemoryFiles":
+        """See `Files.patient`: memory is never away."""
+        del seconds
+        return self
+
     def _at(self, path: str) -> str:
         return f"{self.url}/{path}"
 
@@ -230,11 +281,31 @@ def _open(url: str) -> tuple[arrow.FileSystem, str]:
     except StoreError:
         raise
     except (OSError, RuntimeError, ValueError) as error:
-        raise StoreError(
+        kind = StoreAwayError if is_transient(error) else StoreError
+        raise kind(
             f"Cannot open the store '{url}': {error}; expected a folder, s3://bucket/path or "
             "gs://bucket/path."
         ) from error
     return filesystem, root.rstrip("/")
+
+
+def _reopen(url: str, patience: float) -> ArrowFiles:
+    """Files that were reached where they come from."""
+    files = Patience(patience).ask(lambda: ArrowFiles(url)).patient(patience)
+    files._reached = True
+    return files
+
+
+def _explained(error: OSError, what: str, where: str) -> StoreError:
+    """One sentence about an error of the system."""
+    if error.errno in _FULL:
+        return StoreFullError(
+            f"The disk of the store is full: cannot {what} {where}; make room and run the "
+            "same command again, finished units are kept."
+        )
+    reason = "; ".join([error.strerror or str(error), *getattr(error, "__notes__", ())])
+    kind = StoreAwayError if is_transient(error) else StoreError
+    return kind(f"Cannot {what} {where}: {reason}.")
 
 
 def _name(info: arrow.FileInfo) -> str | None:

@@ -32,17 +32,19 @@ class StoreProbe:
 
     Args:
         store: the run's files.
+        patience: for how many seconds a node waits for a store that is away.
     """
 
-    def __init__(self, store: RunStore) -> None:
+    def __init__(self, store: RunStore, *, patience: float = 0.0) -> None:
         self._store = store
+        self._patience = patience
         self._folder = f"probe-{uuid4().hex}"
         self._secret = uuid4().hex
 
     @property
     def parcel(self) -> tuple[bytes, str, str]:
         """What `answer` needs; the store is opened there, where that can be told if it fails."""
-        return pickle.dumps(self._store), self._folder, self._secret
+        return pickle.dumps(self._store.patient(self._patience)), self._folder, self._secret
 
     def begin(self) -> None:
         """Write the driver's file.

@@ -12,6 +12,8 @@ from plymill.cluster.probe import Answer, StoreProbe, answer, probing
 from plymill.cluster.store import RunStore
 
 _ANSWER_SECONDS = 90.0
+# A node that comes while the store is away for all is not to be refused for that.
+_LATER_PATIENCE = 60.0
 _IMPORT_ATTEMPTS = 4
 _IMPORT_PAUSE = 1.0
 
@@ -54,7 +56,7 @@ class RayProbe:
         if node in self._faults:
             return False
         if node not in self._asked:
-            probe = StoreProbe(self._store)
+            probe = StoreProbe(self._store, patience=_LATER_PATIENCE)
             probe.begin()
             self._asked[node] = (probe, _ask(probe, node))
             return None

@@ -19,6 +19,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -85,6 +86,12 @@ class RunStore:
     def __init__(self, root: Files, run_id: str) -> None:
         self.run_id = run_id
         self.files = root.sub(run_id)
+
+    def patient(self, seconds: float) -> "RunStore":
+        """The same files, asked again for so many seconds while the store is away."""
+        other = copy(self)
+        other.files = self.files.patient(seconds)
+        return other
 
     @classmethod
     def open(cls, url: str, run_id: str) -> "RunStore":

@@ -84,6 +84,11 @@ class InsideFiles:
         """See `Files.place`."""
         return self._files.place(f"{self._folder}/{path}" if self._folder else path)
 
+    def patient(self, seconds: float) -> "InsideFiles":
+        """See `Files.patient`; who looks at a page does not wait for a store that is away."""
+        del seconds
+        return self
+
     def write(self, path: str, data: bytes) -> NoReturn:
         """Refused."""
         del data

@@ -22,6 +22,7 @@ from plymill.cluster import (
 from plymill.cluster.driving import driving
 from plymill.cluster.logs import Logging, log_to
 from plymill.cluster.metrics import Metering
+from plymill.cluster.retries import PATIENCE
 from plymill.cluster.runs import load_run
 from plymill.cluster.submit import is_cancelled, take_up
 from plymill.workers.actor import UnitActor
@@ -70,10 +71,11 @@ def run_job(
         ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure),
     ):
         shares = None if address is None else RayShares(store.url, options.weight)
-        executor = RayExecutor(job, store, UnitActor, threads=options.threads, shares=shares)
+        patient = store.patient(PATIENCE)  # the lease has a rhythm of its own
+        executor = RayExecutor(job, patient, UnitActor, threads=options.threads, shares=shares)
         coordinator = Coordinator(
             job,
-            store,
+            patient,
             executor,
             options=options,
             on_progress=on_progress,
