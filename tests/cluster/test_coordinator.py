@@ -459,6 +459,69 @@ def test_workers_that_die_cost_their_units_in_flight_and_nothing_else(
     assert artifacts(memory, job) == artifacts(right, job)
 
 
+class SlowExecutor(LocalExecutor):
+    """The worker of one node does nothing until nobody else has anything to do any more."""
+
+    def __init__(self, *args: Any, slow: str, patience: int) -> None:
+        super().__init__(*args)
+        self.slow = slow
+        self.patience = patience  # polls without anything to do, before the slow one wakes up
+        self.kept: list[tuple[str, Unit, bool]] = []
+
+    def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
+        if self._nodes[worker] == self.slow:
+            self.kept.append((worker, unit, audit))
+        else:
+            super().submit(worker, unit, audit=audit)
+
+    def poll(self, timeout: float) -> list[Any]:
+        reports = super().poll(timeout)
+        if not reports and self.kept:
+            self.patience -= 1
+            if self.patience < 0:
+                reports.append(self.carry_out(*self.kept.pop(0)))
+        return reports
+
+
+def ticking() -> Callable[[], float]:
+    """A clock that goes on by half a second whenever somebody looks at it."""
+    now = [1000.0]
+
+    def clock() -> float:
+        now[0] += 0.5
+        return now[0]
+
+    return clock
+
+
+@pytest.mark.parametrize("patience", [3, 10_000], ids=["slow", "stopped"])
+@pytest.mark.parametrize("audit_fraction", [0.0, 0.5])
+def test_what_a_worker_that_hangs_has_in_flight_is_copied_at_the_end_and_nobody_waits_for_it(
+    patience: int, audit_fraction: float, make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(rounds=2, audit_fraction=audit_fraction)
+    store = RunStore(memory, job.spec.run_id)
+    executor = SlowExecutor(job, store, {"slow": 2, "a": 1, "b": 1}, slow="slow", patience=patience)
+    assert run(job, memory, executor, clock=ticking()).complete
+    copied = [line for line in store.read_events() if line["event"] == "copied"]
+    units = {line["unit"] for line in copied if not line["audit"]}
+    assert units
+    assert all(line["worker"] != "slow-1" for line in copied)
+    if patience > 1000:
+        assert len(executor.kept) >= len(units), "nobody waited"
+        assert all(worker != "slow-1" for worker, _ in job.solved)
+    right = MemoryFiles()
+    run(make_job(rounds=2, audit_fraction=audit_fraction), right)
+    assert artifacts(memory, job) == artifacts(right, job)
+
+
+def test_on_a_run_without_trouble_nothing_is_copied(make_job: MakeJob, memory: MemoryFiles) -> None:
+    job = make_job(rounds=1)
+    store = RunStore(memory, job.spec.run_id)
+    assert run(job, memory, LocalExecutor(job, store, {"a": 2, "b": 3}), clock=ticking()).complete
+    assert [line for line in store.read_events() if line["event"] == "copied"] == []
+
+
 def test_the_first_figures_of_a_resumed_run_count_its_units_and_items_alike(
     make_job: MakeJob, memory: MemoryFiles
 ) -> None:

@@ -110,7 +110,13 @@ class Handle:
     def run(self) -> "Handle":
         return self
 
-    def remote(self, unit: Unit) -> str:
+    @property
+    def pulse(self) -> "Handle":
+        return self
+
+    def remote(self, unit: Unit | None = None) -> str:
+        if unit is None:
+            return "pulse"
         self.done.append(unit.index)
         return f"call {unit.index}"
 

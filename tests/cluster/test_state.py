@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from plymill.cluster import events as e
 from plymill.cluster.attempts import MAX_FAILURES
-from plymill.cluster.crew import MAX_STRIKES
+from plymill.cluster.crew import MAX_COPIES, MAX_STRIKES
 from plymill.cluster.state import RunState, UnitStatus
 
 CAUSES = [cause for cause in e.LossCause if cause is not e.LossCause.NODE_LOST]
@@ -21,6 +21,9 @@ class Cluster:
 
     Asked for more units it answers at once with the next of ``more``, and in the end that there
     are none; with ``patient`` it waits until it is told to `answer`.
+
+    ``results`` is what lies in the store: nothing in it is ever written over, as `RunStore` sees
+    to. ``done`` is what was reported in time, and ``late`` what somebody else has done meanwhile.
     """
 
     def __init__(
@@ -44,7 +47,11 @@ class Cluster:
         self.starting: list[str] = []
         self.workers: dict[str, str] = {}
         self.in_flight: list[tuple[str, int, bool]] = []
+        self.late: list[tuple[str, int, bool]] = []
+        self.overdue: set[tuple[int, bool]] = set()
+        self.copies = 0
         self.results: dict[int, str] = {}
+        self.done: dict[int, str] = {}
         self.failures: Counter[tuple[int, bool]] = Counter()
         self.assigned: list[tuple[str, int]] = []
         self.outcome: e.Finish | e.Abort | None = None
@@ -55,6 +62,8 @@ class Cluster:
         self.obey_all(self.state.handle(event))
 
     def restore(self, done: list[e.UnitDone], audits: tuple[e.AuditDone, ...] = ()) -> None:
+        self.done = {event.unit: event.digest for event in done}
+        self.results = self.done | self.results
         self.obey_all(self.state.restore(done, audits))
 
     def obey_all(self, instructions: list[e.Instruction]) -> None:
@@ -70,41 +79,69 @@ class Cluster:
             self.count = event.count
             self.audited = frozenset(event.audited)
             self.avoid = dict(event.avoid)
-            self.results = {unit: d for unit, d in self.results.items() if unit < event.kept}
-            self.results |= {done.unit: done.digest for done in event.done}
+            for held in (self.results, self.done):
+                for unit in [unit for unit in held if unit >= event.kept]:
+                    del held[unit]
+                held |= {done.unit: done.digest for done in event.done}
         self.tell(event)
 
     def obey(self, instruction: e.Instruction) -> None:
         match instruction:
             case e.Spawn(node):
                 self.starting.append(node)
-            case e.Assign(worker, unit):
-                assert worker in self.workers
-                assert unit not in self.results, "a finished unit is never solved again"
-                assert not any(u == unit and not a for _, u, a in self.in_flight)
-                self.in_flight.append((worker, unit, False))
+            case e.Assign(worker, unit, copy):
+                assert unit not in self.done, "a finished unit is never solved again"
+                self.give((worker, unit, False), copy)
                 self.assigned.append((worker, unit))
-            case e.Audit(worker, unit):
-                assert unit in self.results
+            case e.Audit(worker, unit, copy):
+                assert unit in self.done
                 assert unit in self.audited
-                self.in_flight.append((worker, unit, True))
+                self.give((worker, unit, True), copy)
             case e.Retire(worker):
                 # At worst it has stored all that it had, and has not reported it.
                 for name, unit, audit in self.in_flight:
                     if name == worker and not audit:
-                        self.results[unit] = self.digest(name, unit)
+                        self.results.setdefault(unit, self.digest(name, unit))
                 self.remove(worker)
             case e.Discard(unit):
-                del self.results[unit]
+                self.results.pop(unit, None)
+                self.done.pop(unit, None)
+                self.call_off(unit, audit=False)
             case e.Extend():
                 assert not self.asked, "it is asked once"
                 assert not self.in_flight
-                assert set(self.results) == set(range(self.count))
+                assert set(self.done) == set(range(self.count))
                 self.asked = True
             case e.Finish() | e.Abort():
                 self.outcome = instruction
             case e.Requeue() | e.Quarantine() | e.Warn():
                 pass
+
+    def give(self, task: tuple[str, int, bool], copy: bool) -> None:
+        worker, *what = task
+        assert worker in self.workers
+        holders = [name for name, *other in self.in_flight if other == what]
+        assert copy == bool(holders)
+        assert len(holders) < MAX_COPIES
+        assert worker not in holders
+        if copy:
+            self.copies += 1
+            assert (task[1], task[2]) in self.overdue
+            if not task[2]:
+                assert UnitStatus.WAITING not in self.state.status, "what waits comes first"
+        self.late = [other for other in self.late if other != task]
+        self.in_flight.append(task)
+
+    def call_off(self, unit: int, *, audit: bool) -> None:
+        off = [task for task in self.in_flight if task[1:] == (unit, audit)]
+        self.in_flight = [task for task in self.in_flight if task not in off]
+        self.late += off
+        self.overdue.discard((unit, audit))
+
+    def is_overdue(self, task: tuple[str, int, bool]) -> None:
+        _, unit, audit = task
+        self.overdue.add((unit, audit))
+        self.tell(e.Overdue(unit, audit))
 
     def join(self, node: str) -> None:
         self.tell(e.NodeJoined(node, self.slots))
@@ -125,11 +162,34 @@ class Cluster:
         self.in_flight.remove(task)
         worker, unit, audit = task
         if audit:
+            self.call_off(unit, audit=True)
             self.tell(e.AuditDone(worker, unit, self.digest(worker, unit)))
+            return
+        assert unit not in self.done
+        result = self.digest(worker, unit)
+        if self.results.setdefault(unit, result) == result:
+            self.done[unit] = result
+            self.call_off(unit, audit=False)
+            self.tell(e.UnitDone(worker, unit, result))
         else:
-            assert unit not in self.results
-            self.results[unit] = self.digest(worker, unit)
-            self.tell(e.UnitDone(worker, unit, self.results[unit]))
+            self.failures[unit, False] += 1
+            self.tell(e.UnitFailed(worker, unit, "another result is there", conflict=True))
+
+    def finish_late(self, task: tuple[str, int, bool]) -> None:
+        """Nobody waits for it, yet it is stored if nothing else is."""
+        self.late.remove(task)
+        worker, unit, audit = task
+        before = self.state.status
+        result = self.digest(worker, unit)
+        if audit:
+            self.tell(e.AuditDone(worker, unit, result))
+        elif self.results.setdefault(unit, result) == result:
+            self.tell(e.UnitDone(worker, unit, result))
+        else:
+            self.tell(e.UnitFailed(worker, unit, "another result is there", conflict=True))
+        for unit, status in enumerate(before):
+            if status in (UnitStatus.DONE, UnitStatus.QUARANTINED):
+                assert self.state.status[unit] is status
 
     def fail(self, task: tuple[str, int, bool]) -> None:
         self.in_flight.remove(task)
@@ -151,6 +211,7 @@ class Cluster:
     def remove(self, worker: str) -> None:
         self.workers.pop(worker, None)
         self.in_flight = [task for task in self.in_flight if task[0] != worker]
+        self.late = [task for task in self.late if task[0] != worker]
 
     def run_on(self, limit: int = 10_000) -> None:
         """Let everything that is under way go well until the run ends."""
@@ -163,6 +224,8 @@ class Cluster:
                 self.start(self.starting[0])
             elif self.in_flight:
                 self.finish(self.in_flight[0])
+            elif self.late:
+                self.finish_late(self.late[0])
             else:
                 pytest.fail("the run has not ended, yet nothing is under way")
         pytest.fail("the run does not end")
@@ -216,6 +279,16 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(data=st.data())
     def task_raises(self, data: st.DataObject) -> None:
         self.cluster.fail(data.draw(st.sampled_from(self.cluster.in_flight)))
+
+    @precondition(lambda self: self.live() and self.cluster.in_flight)
+    @rule(data=st.data())
+    def task_is_overdue(self, data: st.DataObject) -> None:
+        self.cluster.is_overdue(data.draw(st.sampled_from(self.cluster.in_flight)))
+
+    @precondition(lambda self: self.live() and self.cluster.late)
+    @rule(data=st.data())
+    def late_task_ends(self, data: st.DataObject) -> None:
+        self.cluster.finish_late(data.draw(st.sampled_from(self.cluster.late)))
 
     @precondition(lambda self: self.live() and self.cluster.workers)
     @rule(data=st.data(), cause=st.sampled_from(CAUSES))
@@ -287,11 +360,12 @@ class AnyOrder(RuleBasedStateMachine):
         for unit, status in enumerate(cluster.state.status):
             assert (status is UnitStatus.IN_FLIGHT) == (unit in flying)
             if status is UnitStatus.DONE:
-                assert unit in cluster.results
+                assert cluster.results[unit] == cluster.done[unit], "what was reported is stored"
         for worker in cluster.workers:
             mine = sorted(unit for name, unit, _ in cluster.in_flight if name == worker)
             assert mine == cluster.state.in_flight(worker)
-            assert len(mine) <= cluster.slots + 1
+            late = sum(name == worker for name, *_ in cluster.late)
+            assert len(mine) + late <= cluster.slots + 1
 
     @invariant()
     def nobody_idles(self) -> None:
@@ -304,7 +378,7 @@ class AnyOrder(RuleBasedStateMachine):
             for unit, status in enumerate(cluster.state.status)
             if status is UnitStatus.WAITING and not cluster.failures
         ]
-        busy = {worker for worker, _, _ in cluster.in_flight}
+        busy = {worker for worker, _, _ in cluster.in_flight + cluster.late}
         if fresh and not self.troubled() and not cluster.avoid:
             assert busy == set(cluster.workers)
 
@@ -321,7 +395,7 @@ class AnyOrder(RuleBasedStateMachine):
             cluster.run_on()
         if isinstance(cluster.outcome, e.Finish):
             lost = set(cluster.outcome.quarantined)
-            assert lost | set(cluster.results) == set(range(cluster.count))
+            assert lost | set(cluster.done) == set(range(cluster.count))
             assert set(cluster.state.quarantined) == lost
 
 
@@ -349,7 +423,6 @@ def test_undisturbed_every_unit_is_assigned_once(count: int, nodes: int, slots: 
 @given(st.frozensets(st.integers(0, 19)))
 def test_what_an_earlier_session_finished_is_not_done_again(done: frozenset[int]) -> None:
     cluster = Cluster(20, frozenset())
-    cluster.results = dict.fromkeys(done, "old")
     cluster.restore([e.UnitDone("old", u, "old") for u in sorted(done)])
     if len(done) < 20:
         started(cluster, "n")
@@ -624,3 +697,71 @@ def test_what_a_wrong_worker_did_in_an_earlier_round_is_solved_again() -> None:
     cluster.run_on()
     assert cluster.outcome == e.Finish(())
     assert cluster.results == {unit: f"right for {unit}" for unit in range(8)}
+
+
+def test_an_overdue_unit_is_copied_once_nothing_waits_and_the_first_result_counts() -> None:
+    cluster = Cluster(6, frozenset(), slots=2)
+    started(cluster, "slow", "quick")
+    slow = [task for task in cluster.in_flight if task[0] == "slow-1"]
+    assert len(slow) == 3
+    for task in slow:
+        cluster.is_overdue(task)
+    assert cluster.copies == 0, "others wait"
+    while not cluster.copies:
+        cluster.finish(next(task for task in cluster.in_flight if task[0] == "quick-2"))
+    assert cluster.assigned[-1] == ("quick-2", slow[0][1]), "the one that is overdue longest"
+    cluster.finish(
+        next(task for task in cluster.in_flight if task == ("quick-2", slow[0][1], False))
+    )
+    assert slow[0] in cluster.late
+    assert cluster.state.status[slow[0][1]] is UnitStatus.DONE
+    while cluster.outcome is None:
+        cluster.finish(next(task for task in cluster.in_flight if task[0] == "quick-2"))
+    assert len(cluster.late) == 3, "the slow worker has reported nothing, and nobody waited"
+    assert cluster.copies == 3
+
+
+def test_a_unit_that_is_slow_everywhere_is_copied_no_more_than_once() -> None:
+    cluster = Cluster(1, frozenset(), slots=2)
+    started(cluster, "a", "b", "c")
+    for _ in range(5):
+        cluster.is_overdue(cluster.in_flight[0])
+    assert cluster.copies == 1
+    cluster.lose(cluster.in_flight[0][0], e.LossCause.CRASHED)
+    cluster.is_overdue(cluster.in_flight[0])
+    assert cluster.copies == 2, "the one who died is replaced"
+
+
+def test_a_worker_proved_wrong_takes_the_copies_of_its_units_with_it() -> None:
+    """Whoever has a copy may have relied on the result that is discarded."""
+    cluster = Cluster(4, frozenset({0}), slots=1)
+    cluster.wrong_nodes = frozenset({"bad"})
+    started(cluster, "bad")
+    cluster.finish(next(task for task in cluster.in_flight if task[1] == 0))
+    started(cluster, "auditor", "b", "c")
+    for task in [task for task in cluster.in_flight if task[0] == "bad-1"]:
+        cluster.is_overdue(task)
+    cluster.finish(next(task for task in cluster.in_flight if task[0] == "b-3"))
+    assert cluster.copies == 2
+    started(cluster, "judge")
+    for _ in range(2):
+        cluster.finish(next(task for task in cluster.in_flight if task[2]))
+    assert "bad-1" not in cluster.workers
+    assert len(cluster.late) == 2, "the copies of what it had"
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+    assert all(digest == f"right for {unit}" for unit, digest in cluster.results.items())
+
+
+def test_a_result_that_contradicts_what_is_stored_is_made_anew() -> None:
+    cluster = Cluster(1, frozenset(), slots=1)
+    cluster.wrong_nodes = frozenset({"bad"})
+    started(cluster, "bad")
+    cluster.results[0] = "wrong at bad"  # stored, and then it died before it could report
+    cluster.lose("bad-1", e.LossCause.UNREACHABLE)
+    cluster.lose_node("bad")
+    cluster.starting.clear()
+    started(cluster, "good")
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+    assert cluster.results == {0: "right for 0"}

@@ -4,7 +4,7 @@ import errno
 import os
 import pickle
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from plymill.cluster import (
     StoreFullError,
     Unit,
 )
+from plymill.cluster.errors import ConflictError
 from plymill.cluster.store import AuditRecord
 from plymill.cluster.unitfile import arrays_digest
 
@@ -96,6 +97,27 @@ def test_a_unit_result_comes_back_with_its_receipt(store: RunStore) -> None:
     np.testing.assert_array_equal(arrays["keys"], ARRAYS["keys"])
     assert back == receipt(unit)
     assert store.finished_units() == {unit.name}
+
+
+def test_a_result_that_is_there_is_never_written_over_and_another_one_is_told(
+    store: RunStore,
+) -> None:
+    unit = make_unit(store)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    store.write_unit(unit, ARRAYS, replace(receipt(unit), worker="late"))
+    assert store.read_unit(unit)[1].worker == "w"
+    other = {"keys": ARRAYS["keys"] + 1}
+    with pytest.raises(ConflictError, match=r"00003.zst holds another result of unit 00003 than w"):
+        store.write_unit(unit, other, receipt(unit, other))
+    assert store.read_unit(unit)[1] == receipt(unit)
+
+
+def test_a_damaged_result_is_replaced(store: RunStore) -> None:
+    unit = make_unit(store)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    store.files.write("units/00003.zst", store.files.read("units/00003.zst")[:-3])
+    store.write_unit(unit, ARRAYS, replace(receipt(unit), worker="w2"))
+    assert store.read_unit(unit)[1].worker == "w2"
 
 
 def test_a_receipt_of_a_version_that_did_not_count_processor_time_is_read(

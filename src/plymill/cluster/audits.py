@@ -74,6 +74,11 @@ class Audits:
                 return unit
         return None
 
+    def is_new_to(self, worker: str, unit: int) -> bool:
+        """Whether ``worker`` has given no opinion on the unit yet, and has not failed to."""
+        seen = {name for name, _ in self._opinions.get(unit, ())}
+        return worker not in seen | set(self._attempts.failed_on(Task(unit, audit=True)))
+
     def put_back(self, unit: int) -> None:
         """The audit was not carried out; it waits again."""
         self._given_out.discard(unit)

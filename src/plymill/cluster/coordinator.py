@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plymill.cluster import events as e
+from plymill.cluster.attempts import Task
 from plymill.cluster.errors import (
     RunFailedError,
     RunInterruptedError,
@@ -146,6 +147,8 @@ class Coordinator:
             self._executor.need(state.left)
             for report in self._executor.poll(_POLL):
                 self._take(report)
+            for overdue in self._get().overdue(self._clock()):
+                self._handle(overdue)
             self._recorder.report(self._progress)
 
     def _extend(self) -> None:
@@ -162,8 +165,7 @@ class Coordinator:
             self._recorder.event(
                 "plan extended", units=len(session.plan.units), before=before, kept=event.kept
             )
-        for instruction in session.state.handle(event):
-            self._obey(instruction)
+        self._handle(event)
         self._recorder.report(self._progress, now=True)
 
     def _begin(self, inventory: Inventory) -> Session:
@@ -193,7 +195,10 @@ class Coordinator:
         else:
             event = report
             self._note(event)
-        for instruction in session.state.handle(event):
+        self._handle(event)
+
+    def _handle(self, event: e.Event) -> None:
+        for instruction in self._get().state.handle(event):
             self._obey(instruction)
 
     def _note(self, event: e.Event) -> None:
@@ -230,10 +235,10 @@ class Coordinator:
         session = self._get()
         units = session.plan.units
         match instruction:
-            case e.Assign(worker, unit):
-                self._executor.submit(worker, units[unit], audit=False)
-            case e.Audit(worker, unit):
-                self._executor.submit(worker, units[unit], audit=True)
+            case e.Assign(worker, unit, copy):
+                self._give(worker, Task(unit), copy)
+            case e.Audit(worker, unit, copy):
+                self._give(worker, Task(unit, audit=True), copy)
             case e.Spawn(node):
                 self._executor.spawn(node)
             case e.Retire(worker):
@@ -256,6 +261,15 @@ class Coordinator:
                 self._recorder.event("all units settled")
             case e.Abort(reason):
                 raise RunFailedError(reason)
+
+    def _give(self, worker: str, task: Task, copy: bool) -> None:
+        session = self._get()
+        unit = session.plan.units[task.unit]
+        if copy:
+            self._recorder.event("copied", unit=unit.name, worker=worker, audit=task.audit)
+        else:
+            session.given(task, self._clock())
+        self._executor.submit(worker, unit, audit=task.audit)
 
     # --- finishing --------------------------------------------------------------------------------
 

@@ -2,17 +2,22 @@
 
 Rules:
 
+* A task may be in flight at two workers: one that is overdue there is copied to another. Once the
+  first of them has done it, the other's is called off: nobody waits for it any more, but until that
+  worker reports it, it takes up one of his slots.
+
 * A node on which workers are lost ``MAX_STRIKES`` times in a row, without finishing a unit, is not
   used any more. Nor is the node of a worker that is not trusted.
 * What a worker reports counts only if it has the task.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from plymill.cluster.attempts import Task
 
 MAX_STRIKES = 6
+MAX_COPIES = 2  # of a task in flight
 
 
 @dataclass(slots=True)
@@ -27,6 +32,7 @@ class _Worker:
     node: str
     slots: int
     in_flight: set[Task] = field(default_factory=set)
+    called_off: set[Task] = field(default_factory=set)  # done by another meanwhile
 
 
 class Crew:
@@ -35,6 +41,8 @@ class Crew:
     def __init__(self) -> None:
         self._nodes: dict[str, _Node] = {}
         self._workers: dict[str, _Worker] = {}
+        self._holders: dict[Task, list[str]] = {}  # of each task in flight
+        self._overdue: dict[Task, None] = {}  # in the order in which they became so
         self._slots = 0
 
     @property
@@ -49,8 +57,8 @@ class Crew:
 
     @property
     def idle(self) -> bool:
-        """Whether nobody has anything in flight."""
-        return not any(worker.in_flight for worker in self._workers.values())
+        """Whether nothing is in flight that anybody waits for."""
+        return not self._holders
 
     @property
     def usable(self) -> bool:
@@ -81,33 +89,101 @@ class Crew:
         return True
 
     def remove(self, worker: str) -> list[Task]:
-        """Forget a worker; what it had in flight, ascending."""
+        """Forget a worker; what it had in flight and nobody else has, ascending."""
         known = self._workers.pop(worker, None)
         if known is None:
             return []
         self._slots -= known.slots
-        return sorted(known.in_flight)
+        for task in known.in_flight:
+            self._let_go(worker, task)
+        return sorted(task for task in known.in_flight if not self.held(task))
 
     def slots_of(self, worker: str) -> int:
         """How many tasks the worker works on at a time."""
         return self._workers[worker].slots
 
     def in_flight(self, worker: str) -> list[Task]:
-        """What the worker has, ascending."""
+        """What the worker has and is waited for, ascending."""
         known = self._workers.get(worker)
         return sorted(known.in_flight) if known else []
 
+    def load(self, worker: str) -> int:
+        """How many tasks the worker has not reported, those that are called off included."""
+        known = self._workers[worker]
+        return len(known.in_flight) + len(known.called_off)
+
+    @property
+    def flying(self) -> Collection[Task]:
+        """The tasks in flight."""
+        return self._holders.keys()
+
     def give(self, worker: str, task: Task) -> None:
         """The worker has this task from now on."""
-        self._workers[worker].in_flight.add(task)
+        known = self._workers[worker]
+        known.called_off.discard(task)
+        known.in_flight.add(task)
+        self._holders.setdefault(task, []).append(worker)
+
+    def held(self, task: Task) -> bool:
+        """Whether anybody has this task in flight."""
+        return task in self._holders
 
     def land(self, worker: str, task: Task) -> bool:
         """Whether the worker really has this task; if so, it has it no more."""
         known = self._workers.get(worker)
-        if known is None or task not in known.in_flight:
+        if known is None:
+            return False
+        known.called_off.discard(task)
+        if task not in known.in_flight:
             return False
         known.in_flight.remove(task)
+        self._let_go(worker, task)
         return True
+
+    def call_off(self, task: Task) -> None:
+        """Nobody waits for this task any more: it is done, or to be done anew."""
+        for name in self._holders.pop(task, ()):
+            self._workers[name].in_flight.remove(task)
+            self._workers[name].called_off.add(task)
+        self._overdue.pop(task, None)
+
+    def behind(self, unit: int) -> list[str]:
+        """The workers that have not yet reported a task called off, of this unit or a later one."""
+        workers = self._workers.items()
+        return [name for name, w in workers if any(task.unit >= unit for task in w.called_off)]
+
+    def node_of(self, worker: str) -> str:
+        """The node that the worker is on."""
+        return self._workers[worker].node
+
+    def overdue(self, task: Task) -> None:
+        """The task takes much longer than it should; ignored if it is not in flight."""
+        if self.held(task):
+            self._overdue[task] = None
+
+    @property
+    def any_overdue(self) -> bool:
+        """Whether any task in flight is overdue."""
+        return bool(self._overdue)
+
+    def overdue_elsewhere(self, worker: str, may: Callable[[Task], bool]) -> Task | None:
+        """The task that is overdue longest, not copied yet, not this worker's, and that it may do.
+
+        ``may`` is asked of each.
+        """
+        mine = self._workers[worker].called_off
+        for task in self._overdue:
+            holders = self._holders[task]
+            fits = len(holders) < MAX_COPIES and worker not in holders and task not in mine
+            if fits and may(task):
+                return task
+        return None
+
+    def _let_go(self, worker: str, task: Task) -> None:
+        self._holders[task].remove(worker)
+        if not self._holders[task]:
+            del self._holders[task]
+            self._overdue.pop(task, None)
 
     def strike(self, node: str) -> int:
         """Count the loss of a worker against its node; how many in a row, 0 if it is not used."""

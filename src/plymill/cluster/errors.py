@@ -23,6 +23,10 @@ class CorruptFileError(PlymillError, ValueError):
     """A file of the store that is cut short, altered, or belongs to something else."""
 
 
+class ConflictError(PlymillError, RuntimeError):
+    """A unit that has two results: one is stored, and a worker has got another."""
+
+
 class RunNotFoundError(PlymillError, KeyError):
     """A run that the store does not hold."""
 

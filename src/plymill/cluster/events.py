@@ -77,13 +77,26 @@ class AuditDone:
 
 @dataclass(frozen=True, slots=True)
 class UnitFailed:
-    """A unit (or its audit) raised. ``fatal``: no other attempt can mend it, as on a full disk."""
+    """A unit (or its audit) raised.
+
+    ``fatal``: no other attempt can mend it, as on a full disk. ``conflict``: another worker had
+    stored another result of the unit.
+    """
 
     worker: str
     unit: int
     error: str
     audit: bool = False
     fatal: bool = False
+    conflict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """A unit in flight (or its audit) takes much longer than it should: its worker may hang."""
+
+    unit: int
+    audit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +128,7 @@ Event = (
     | UnitDone
     | AuditDone
     | UnitFailed
+    | Overdue
     | PlanExtended
     | PlanComplete
 )
@@ -139,18 +153,23 @@ class Retire:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """Give the unit to the worker."""
+    """Give the unit to the worker; ``copy``: another has it, too, and the first result counts."""
 
     worker: str
     unit: int
+    copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Let the worker solve the finished unit again with a cold table, storing nothing."""
+    """Let the worker solve the finished unit again with a cold table, storing nothing.
+
+    ``copy`` is as in `Assign`.
+    """
 
     worker: str
     unit: int
+    copy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +190,7 @@ class Quarantine:
 
 @dataclass(frozen=True, slots=True)
 class Discard:
-    """Remove the result of this unit, if one is stored: its worker is not trusted."""
+    """Remove the result of this unit, if one is stored: it is not trusted."""
 
     unit: int
 

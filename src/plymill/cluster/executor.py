@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from plymill.cluster import events as e
-from plymill.cluster.errors import StoreFullError
+from plymill.cluster.errors import ConflictError, StoreFullError
 from plymill.cluster.job import Job, Worker
 from plymill.cluster.plan import Unit
 from plymill.cluster.store import Receipt, RunStore
@@ -130,5 +130,6 @@ class LocalExecutor:
 def unit_failed(worker: str, unit: int, error: BaseException, *, audit: bool) -> e.UnitFailed:
     """The event for an exception that a unit raised."""
     fatal = isinstance(error, StoreFullError)
-    text = str(error) if fatal else f"{type(error).__name__}: {error}"
-    return e.UnitFailed(worker, unit, text, audit=audit, fatal=fatal)
+    conflict = isinstance(error, ConflictError)
+    text = str(error) if fatal or conflict else f"{type(error).__name__}: {error}"
+    return e.UnitFailed(worker, unit, text, audit=audit, fatal=fatal, conflict=conflict)

@@ -96,6 +96,12 @@ class Meter:
         """Estimated cost of the finished units, in seconds of one core."""
         return math.fsum(self.plan.units[unit].cost for unit in self._seconds)
 
+    @property
+    def pace(self) -> float | None:
+        """Seconds that units took for each second that they were to cost; None before the first."""
+        work = self.work_done
+        return math.fsum(self._seconds.values()) / work if work > 0 else None
+
     def restore(self, receipts: Sequence[Receipt]) -> None:
         """Take over the units of earlier sessions; their pace counts in the estimate."""
         for receipt in receipts:
@@ -136,10 +142,10 @@ class Meter:
         """
         n = len(self._seconds)
         work = self.work_done
-        if n < 2 or not threads or work <= 0:
+        pace = self.pace
+        if n < 2 or not threads or pace is None:
             return None
         costs = {unit: self.plan.units[unit].cost for unit in self._seconds}
-        pace = math.fsum(self._seconds.values()) / work
         misses = ((self._seconds[unit] - pace * cost) ** 2 for unit, cost in costs.items())
         variance = math.fsum(misses) / (n - 1)  # of one unit, in square seconds
         units_left = len(self.plan.units) - n

@@ -10,6 +10,8 @@ Ray's reports are turned into events here. What Ray 2.60 raises from ``ray.get``
   later), ``preempted`` when it was drained, or ``NodeDiedError``;
 * no answer, perhaps for a while only: ``ActorUnavailableError``.
 
+Of a process that is there and does nothing more Ray tells nothing: see `ray_pulse`.
+
 An actor that is gone or doubtful is killed for good; the run state decides whether to start
 another.
 """
@@ -32,6 +34,7 @@ from plymill.cluster.job import Job
 from plymill.cluster.plan import Unit
 from plymill.cluster.ray_health import require_own_ray
 from plymill.cluster.ray_probe import RayProbe
+from plymill.cluster.ray_pulse import GROUP, Pulses
 from plymill.cluster.ray_shares import RayShares
 from plymill.cluster.store import RunStore
 from plymill.errors import PlymillError
@@ -77,7 +80,9 @@ class RayExecutor:
     ) -> None:
         self._job = job
         self._store = store
-        self._actor: Any = ray.remote(actor)
+        remote: Any = ray.remote  # whose annotations do not know of concurrency groups
+        self._actor = remote(concurrency_groups={GROUP: 1})(actor)
+        self._pulses = Pulses()
         self._threads = threads
         self._shares = shares
         self._needed = 1
@@ -187,6 +192,7 @@ class RayExecutor:
         if time.monotonic() - self._watched >= _WATCH_NODES_EVERY:
             self._watched = time.monotonic()
             reports += self._watch_nodes()
+            reports += self._watch_workers()
         if not self._calls:
             if not reports:
                 time.sleep(timeout)
@@ -225,6 +231,18 @@ class RayExecutor:
             self._slots.pop(node, None)  # if it lives after all, it joins again
             self._draining.discard(node)
         return e.WorkerLost(worker, node, cause, _gist(error))
+
+    def _watch_workers(self) -> list[Report]:
+        starting = {call.worker for call in self._calls.values() if call.unit is None}
+        there = {n: actor.handle for n, actor in self._actors.items() if n not in starting}
+        reports: list[Report] = []
+        for worker in self._pulses.silent(there):
+            node = self._actors[worker].node
+            self.retire(worker)
+            reports.append(
+                e.WorkerLost(worker, node, e.LossCause.UNREACHABLE, "no sign of life for a minute")
+            )
+        return reports
 
     # --- nodes ------------------------------------------------------------------------------------
 

@@ -4,11 +4,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plymill.cluster import events as e
+from plymill.cluster.attempts import Task
 from plymill.cluster.plan import Plan
 from plymill.cluster.progress import Meter, WorkerFigures
 from plymill.cluster.state import RunState, UnitStatus
 from plymill.cluster.store import Receipt
 from plymill.cluster.tasks import Inventory
+
+_LATE = 3.0  # times what a unit of this cost takes, of which one part may be waiting for a slot
+_LATE_AT_LEAST = 10.0  # seconds
 
 
 @dataclass(slots=True)
@@ -53,6 +57,7 @@ class Session:
     since: float
     _tallies: dict[str, _Tally] = field(default_factory=dict)
     _slots: dict[str, int] = field(default_factory=dict)
+    _given: dict[Task, float] = field(default_factory=dict)  # when, those told as overdue left out
 
     @classmethod
     def begin(cls, inventory: Inventory, now: float) -> "Session":
@@ -83,6 +88,26 @@ class Session:
     def worker_joined(self, event: e.WorkerJoined) -> None:
         """Begin to count what a worker does."""
         self._tallies[event.worker] = _Tally(event, self._slots[event.node])
+
+    def given(self, task: Task, now: float) -> None:
+        """A task was given to a worker, and nobody else has it."""
+        self._given[task] = now
+
+    def overdue(self, now: float) -> list[e.Overdue]:
+        """What has been in flight for much longer than it should take; each is told once."""
+        pace = self.meter.pace
+        if pace is None:
+            return []
+        flying = self.state.flying
+        self._given = {task: since for task, since in self._given.items() if task in flying}
+        late = [
+            task
+            for task, since in self._given.items()
+            if now - since > max(_LATE_AT_LEAST, _LATE * pace * self.plan.units[task.unit].cost)
+        ]
+        for task in late:
+            del self._given[task]
+        return [e.Overdue(task.unit, task.audit) for task in late]
 
     def finished(self, receipt: Receipt, now: float) -> e.UnitDone:
         """Count a finished unit, unless the worker was not to do it (any more)."""

@@ -2,13 +2,10 @@
 
 Rules:
 
-* Every unit is, at any moment, in one place: waiting, in flight at one worker, done, or
-  quarantined. It is never given to two workers, unless the first is gone.
-* A worker has at most its slots plus one unit in flight: the one more keeps its threads busy.
-  Once fewer units wait than there are slots, the slots alone: the rest is for those who are free.
-* A free worker takes, in this order: a task to be tried again (see `attempts`); an audit of
-  somebody else's unit (see `audits`); the next unit of its stretch (see `stretches`); and when no
-  unit waits, an audit of its own.
+* Every unit is, at any moment, in one place: waiting, in flight, done, or quarantined.
+* It is given to a second worker only if the first is gone, or if it is overdue there and the second
+  has nothing else to do. Then the first result counts; what the other still says does not.
+* Which task a free worker takes, and how many it may have: see `waiting`.
 * A lost node costs nothing but time: its units wait again. Any other loss of a worker is charged
   to the units it had, and counted against the node until a unit is finished there.
 * A unit that has failed three times is quarantined, and the run goes on without it.
@@ -28,7 +25,7 @@ from plymill.cluster import events as e
 from plymill.cluster.attempts import MAX_FAILURES, Attempts, Task
 from plymill.cluster.audits import Audits
 from plymill.cluster.crew import MAX_STRIKES, Crew
-from plymill.cluster.stretches import Stretches
+from plymill.cluster.waiting import Waiting
 
 
 class UnitStatus(Enum):
@@ -57,11 +54,11 @@ class RunState:
     ) -> None:
         self._status = [UnitStatus.WAITING] * count
         self._avoid = dict(avoid or {})
-        self._stretches = Stretches(range(count))
         self._attempts = Attempts()
         self._audits = Audits(audited, self._attempts)
         self._solved: dict[int, tuple[str, str]] = {}
         self._crew = Crew()
+        self._waiting = Waiting(self._crew, self._attempts, self._audits, range(count))
         self._quarantined: dict[int, str] = {}
         self._asked = False
         self._ended = False
@@ -99,10 +96,14 @@ class RunState:
         return self._crew.workers
 
     @property
+    def flying(self) -> Collection[Task]:
+        """The tasks in flight."""
+        return self._crew.flying
+
+    @property
     def left(self) -> int:
         """How many tasks wait or are in flight: units, and audits of units."""
-        flying = sum(len(self._crew.in_flight(worker)) for worker in self._crew.workers)
-        return len(self._stretches) + len(self._attempts) + self._audits.due + flying
+        return len(self._waiting) + len(self._crew.flying)
 
     def in_flight(self, worker: str) -> list[int]:
         """The units that ``worker`` has, audits included, ascending."""
@@ -137,6 +138,9 @@ class RunState:
                 instructions = self._audit_done(event)
             case e.UnitFailed():
                 instructions = self._unit_failed(event)
+            case e.Overdue():
+                self._crew.overdue(Task(event.unit, event.audit))
+                instructions = []
             case e.PlanExtended():
                 instructions = self._plan_extended(event)
             case e.PlanComplete():
@@ -152,10 +156,7 @@ class RunState:
         for event in done:
             self._finish_unit(event)
         waiting = [u for u, status in enumerate(self._status) if status is UnitStatus.WAITING]
-        self._stretches = Stretches(u for u in waiting if u not in self._avoid)
-        for unit in waiting:
-            if unit in self._avoid:
-                self._attempts.avoid(Task(unit), self._avoid[unit])
+        self._waiting.lay_out(waiting, self._avoid)
         instructions: list[e.Instruction] = []
         for audit in audits:
             instructions += self._judge(audit)
@@ -171,7 +172,15 @@ class RunState:
         self._avoid = dict(event.avoid)
         self._attempts.forget_from(event.kept)
         self._audits.replan(event.kept, event.audited)
-        return self._take_over(event.done, event.audits)
+        return self._replace_laggards(event.kept) + self._take_over(event.done, event.audits)
+
+    def _replace_laggards(self, kept: int) -> list[e.Instruction]:
+        """Who is still at a unit that was replaced must not report it as the new one."""
+        instructions: list[e.Instruction] = []
+        for worker in self._crew.behind(kept):
+            instructions += [e.Retire(worker), e.Spawn(self._crew.node_of(worker))]
+            instructions += self._drop(worker, "")
+        return instructions
 
     def _plan_complete(self) -> list[e.Instruction]:
         if not self._asked:
@@ -238,21 +247,19 @@ class RunState:
         tasks = self._crew.remove(worker)
         for task in tasks:
             self._wait_again(task)
-        self._stretches.release(worker)
+        self._waiting.release(worker)
         return [e.Requeue(task.unit, reason) for task in tasks]
 
     def _wait_again(self, task: Task) -> None:
-        if task.audit:
-            self._audits.put_back(task.unit)
-            return
-        self._status[task.unit] = UnitStatus.WAITING
-        if not self._attempts.queue_if_troubled(task):
-            self._stretches.give_back(task.unit)
+        if not task.audit:
+            self._status[task.unit] = UnitStatus.WAITING
+        self._waiting.put_back(task)
 
     # --- units ------------------------------------------------------------------------------------
 
     def _unit_done(self, event: e.UnitDone) -> list[e.Instruction]:
         if self._crew.land(event.worker, Task(event.unit)):
+            self._crew.call_off(Task(event.unit))
             self._crew.forgive(event.worker)
             self._finish_unit(event)
         return []
@@ -269,10 +276,17 @@ class RunState:
         if event.fatal:
             self._ended = True
             return [e.Abort(event.error)]
+        if event.conflict:
+            self._crew.call_off(task)  # whoever has a copy may rely on what is discarded
+            failed = self._failed_attempt(task, event.worker, event.error)
+            return [e.Discard(event.unit), *failed]
         return self._failed_attempt(task, event.worker, event.error)
 
     def _failed_attempt(self, task: Task, worker: str, error: str) -> list[e.Instruction]:
-        if self._attempts.failed(task, worker) < MAX_FAILURES:
+        failures = self._attempts.failed(task, worker)
+        if self._crew.held(task):
+            return []  # there is a copy
+        if failures < MAX_FAILURES:
             self._wait_again(task)
             return [e.Requeue(task.unit, error)]
         self._crew.forgive(worker)
@@ -285,8 +299,10 @@ class RunState:
     # --- audits -----------------------------------------------------------------------------------
 
     def _audit_done(self, event: e.AuditDone) -> list[e.Instruction]:
-        if not self._crew.land(event.worker, Task(event.unit, audit=True)):
+        task = Task(event.unit, audit=True)
+        if not self._crew.land(event.worker, task):
             return []
+        self._crew.call_off(task)
         self._crew.forgive(event.worker)
         return self._judge(event)
 
@@ -332,10 +348,16 @@ class RunState:
         if worker not in self._crew.workers:
             return []
         self._crew.distrust(worker)
-        # It may have stored what it has not reported: no later session is to find that.
-        solving = [task.unit for task in self._crew.in_flight(worker) if not task.audit]
-        dropped = self._drop(worker, f"{worker} is not trusted any more")
-        return [e.Retire(worker), *dropped, *(e.Discard(unit) for unit in solving)]
+        # It may have stored what it has not reported: nobody is to find that, whoever has a copy.
+        solving = [task for task in self._crew.in_flight(worker) if not task.audit]
+        reason = f"{worker} is not trusted any more"
+        dropped = self._drop(worker, reason)
+        for task in solving:
+            if self._crew.held(task):
+                self._crew.call_off(task)
+                self._wait_again(task)
+                dropped.append(e.Requeue(task.unit, reason))
+        return [e.Retire(worker), *dropped, *(e.Discard(task.unit) for task in solving)]
 
     # --- giving out work --------------------------------------------------------------------------
 
@@ -343,17 +365,18 @@ class RunState:
         """Fill every worker up, in turn, and say when nothing is left."""
         if self._ended:
             return
-        hungry = list(self._crew.workers) if self._waiting else []
+        hungry = list(self._crew.workers) if len(self._waiting) or self._crew.any_overdue else []
         while hungry:
             for name in tuple(hungry):
-                task = self._next_task(name)
+                task = self._waiting.next_for(name)
                 if task is None:
                     hungry.remove(name)
                     continue
+                copy = self._crew.held(task)
                 self._crew.give(name, task)
                 if not task.audit:
                     self._status[task.unit] = UnitStatus.IN_FLIGHT
-                yield e.Audit(name, task.unit) if task.audit else e.Assign(name, task.unit)
+                yield (e.Audit if task.audit else e.Assign)(name, task.unit, copy)
         if not self._nothing_left():
             return
         if self._quarantined:
@@ -364,32 +387,4 @@ class RunState:
             yield e.Extend()
 
     def _nothing_left(self) -> bool:
-        return not self._waiting and self._crew.idle
-
-    @property
-    def _waiting(self) -> int:
-        """How many tasks wait for a worker."""
-        return len(self._stretches) + len(self._attempts) + self._audits.due
-
-    def _next_task(self, name: str) -> Task | None:
-        in_flight = self._crew.in_flight(name)
-        if len(in_flight) >= self._limit(name) or any(
-            map(self._attempts.must_run_alone, in_flight)
-        ):
-            return None
-        others = set(self._crew.workers) - {name}
-        alone = not in_flight and not len(self._stretches)
-        task = self._attempts.take(name, others, alone=alone)
-        if task is not None:
-            return task
-        unit = self._audits.take(name, others, alone=alone) if others else None
-        if unit is None:
-            solve = self._stretches.take(name)
-            if solve is not None:
-                return Task(solve)
-            unit = self._audits.take(name, others, alone=alone)
-        return None if unit is None else Task(unit, audit=True)
-
-    def _limit(self, name: str) -> int:
-        plenty = len(self._stretches) >= self._crew.slots
-        return self._crew.slots_of(name) + (1 if plenty else 0)
+        return not len(self._waiting) and self._crew.idle

@@ -26,7 +26,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from plymill.cluster import unitfile
-from plymill.cluster.errors import CorruptFileError, StoreError
+from plymill.cluster.errors import ConflictError, CorruptFileError, StoreError
 from plymill.cluster.files import ArrowFiles, Files
 from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.sealed import read_object, sealed, unsealed
@@ -186,14 +186,28 @@ class RunStore:
         *,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        """Publish the result of a unit with its receipt.
+        """Publish the result of a unit with its receipt; the same result, if it is there, stays.
+
+        Nothing that is there is written over, so that a worker that is late, and whose unit
+        another has done meanwhile, changes nothing.
 
         Args:
             unit: the unit.
             arrays: its result.
             receipt: who solved it, when, how long it took.
             details: the same of each item, as JSON.
+
+        Raises:
+            ConflictError: another result is there.
         """
+        stored = self._digest_of_result(unit)
+        if stored == receipt.digest:
+            return
+        if stored is not None:
+            raise ConflictError(
+                f"{self.files.place(self._unit(unit.name))} holds another result of unit "
+                f"{unit.name} than {receipt.worker} has got; one of the two is wrong."
+            )
         data = unitfile.encode(
             run_id=self.run_id,
             unit=unit.name,
@@ -227,6 +241,12 @@ class RunStore:
         if receipt.unit != unit.index or receipt.digest != file.digest:
             raise CorruptFileError(f"{path} has the receipt of another result.")
         return file.arrays, receipt, details
+
+    def _digest_of_result(self, unit: Unit) -> str | None:
+        try:
+            return self.read_unit(unit)[1].digest
+        except (FileNotFoundError, CorruptFileError):
+            return None
 
     def finished_units(self) -> set[str]:
         """The names of the units that have a file, whatever is in it."""

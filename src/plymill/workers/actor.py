@@ -5,9 +5,12 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import ray
+
 from plymill.cluster import Job, Receipt, RunStore, Unit
 from plymill.cluster.leftovers import sweep_scratch
 from plymill.cluster.logs import log, log_to_stderr
+from plymill.cluster.ray_pulse import GROUP
 
 
 class UnitActor:
@@ -29,6 +32,10 @@ class UnitActor:
     def hello(self) -> tuple[str, int]:
         """Host and process of the worker; answers once the worker is ready."""
         return socket.gethostname(), os.getpid()
+
+    @ray.method(concurrency_group=GROUP)
+    def pulse(self) -> None:
+        """A sign of life, however busy the worker is."""
 
     def run(self, unit: Unit) -> Receipt:
         """See `plymill.cluster.Worker.run`."""

@@ -1,0 +1,71 @@
+"""Finds workers whose process is there and yet does nothing more: stopped, or hung.
+
+Ray watches its own processes and the connections to actors; an actor whose process was stopped by a
+signal, or that waits for a disk that is gone, answers nobody and is no less alive to Ray. So each
+worker is asked for a sign of life, in a thread of its own, and one that gives none for a minute
+counts as out of reach. Units take long, which is no reason: they are computed without the lock of
+the interpreter.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import ray
+from ray import exceptions as re
+
+GROUP = "pulse"  # the concurrency group of the actor's method of that name
+ASK_EVERY = 5.0  # seconds
+SILENT = 60.0  # seconds without a sign of life
+_GAP = 5.0  # seconds; after more than this between two looks we were not running ourselves
+
+
+@dataclass(slots=True)
+class _Question:
+    ref: Any
+    waited: float = 0.0
+
+
+class Pulses:
+    """Asks workers for signs of life.
+
+    Args:
+        clock: seconds, from any point in time.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._looked = clock()
+        self._open: dict[str, _Question] = {}
+        self._asked: dict[str, float] = {}
+
+    def silent(self, workers: Mapping[str, Any]) -> list[str]:
+        """Ask all of these, and tell which have been silent for too long.
+
+        Args:
+            workers: the handles of the actors, by name.
+        """
+        now = self._clock()
+        passed, self._looked = min(now - self._looked, _GAP), now
+        self._open = {name: asked for name, asked in self._open.items() if name in workers}
+        self._take_answers()
+        for question in self._open.values():
+            question.waited += passed
+        for name in workers.keys() - self._open.keys():
+            if now - self._asked.get(name, float("-inf")) >= ASK_EVERY:
+                self._asked[name] = now
+                self._open[name] = _Question(workers[name].pulse.remote())
+        self._asked = {name: then for name, then in self._asked.items() if name in workers}
+        return [name for name, question in self._open.items() if question.waited > SILENT]
+
+    def _take_answers(self) -> None:
+        names = {question.ref: name for name, question in self._open.items()}
+        if not names:
+            return
+        ready, _ = ray.wait(list(names), num_returns=len(names), timeout=0)
+        for ref in ready:
+            del self._open[names[ref]]
+            with suppress(re.RayError):  # of a worker that is gone: its units tell
+                ray.get(ref)

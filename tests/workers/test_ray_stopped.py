@@ -1,0 +1,123 @@
+"""Real Ray: processes that are not dead and yet do nothing more, as on a machine that hangs."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import ray
+from ray.cluster_utils import Cluster
+
+from plymill.cluster import Progress, RunOptions, RunStore, WorkerFigures, ray_pulse, session
+from plymill.workers import BookJob, run_job
+from tests.faults.moments import Moments
+from tests.faults.processes import resume_worker, running, stop_worker, wait_until_gone
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+Artifacts = dict[str, bytes]
+ArtifactsOf = Callable[[str, str], Artifacts]
+
+OPTIONS = RunOptions(table_mb=16, report_every=0.05)
+NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Two nodes of one processor each."""
+    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
+    cluster.add_node(**NODE)
+    ray.init(address=cluster.address, log_to_driver=False)
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture
+def stopped() -> Iterator[list[WorkerFigures]]:
+    """The workers that the test stops; in the end they may go on, if they are still there."""
+    workers: list[WorkerFigures] = []
+    yield workers
+    for worker in workers:
+        resume_worker(worker.pid)
+
+
+def events(url: str, run_id: str, name: str) -> list[dict[str, Any]]:
+    return [line for line in RunStore.open(url, run_id).read_events() if line["event"] == name]
+
+
+def is_stopped(pid: int) -> bool:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+
+
+def stopping(stopped: list[WorkerFigures], count: int) -> Callable[[Progress], None]:
+    """A progress callback that stops so many workers at a random moment."""
+    moments = Moments()
+
+    def stop(progress: Progress) -> None:
+        for worker in moments.random.sample(progress.workers, count):
+            stop_worker(worker.pid)
+            stopped.append(worker)
+
+    return moments.once(stop, workers=2)
+
+
+def test_what_a_stopped_worker_has_is_done_by_another_and_nobody_waits_for_it(
+    cluster: Cluster,
+    stopped: list[WorkerFigures],
+    tmp_path: Path,
+    small: BookJob,
+    run_in_process: Callable[..., Any],
+    artifacts_of: ArtifactsOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Audits are for the two that are there: one that hangs would have to be waited for."""
+    del cluster
+    monkeypatch.setattr(session, "_LATE_AT_LEAST", 1.0)
+    without_audits = small.model_copy(update={"audit_fraction": 0.0})
+    here, url = str(tmp_path / "here"), str(tmp_path / "ray")
+    run_in_process(without_audits, here)
+    seen: list[bool] = []
+
+    def at_the_end(progress: Progress) -> None:
+        if progress.state == "finishing" and not seen:
+            seen.append(running(stopped[0].pid) and is_stopped(stopped[0].pid))
+
+    stop = stopping(stopped, 1)
+    result = run_job(
+        without_audits, url, options=OPTIONS, on_progress=lambda p: (stop(p), at_the_end(p))[0]
+    )
+    assert result.complete
+    assert seen == [True], "the process stood still from then on to the end"
+    copied = events(url, without_audits.run_id, "copied")
+    assert copied
+    assert all(line["worker"] != stopped[0].name for line in copied)
+    assert events(url, without_audits.run_id, "worker lost") == []
+    wait_until_gone([stopped[0].pid])
+    assert artifacts_of(url, without_audits.run_id) == artifacts_of(here, without_audits.run_id)
+
+
+def test_stopped_workers_are_replaced_once_they_give_no_sign_of_life(
+    cluster: Cluster,
+    stopped: list[WorkerFigures],
+    tmp_path: Path,
+    small: BookJob,
+    undisturbed: Artifacts,
+    artifacts_of: ArtifactsOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both are stopped: nobody is there who could copy their units."""
+    del cluster
+    monkeypatch.setattr(ray_pulse, "SILENT", 3.0)
+    monkeypatch.setattr(ray_pulse, "ASK_EVERY", 0.5)
+    url = str(tmp_path)
+    result = run_job(small, url, options=OPTIONS, on_progress=stopping(stopped, 2))
+    assert result.complete
+    lost = events(url, small.run_id, "worker lost")
+    assert {(line["worker"], line["node"]) for line in lost} == {(w.name, w.node) for w in stopped}
+    assert {line["cause"] for line in lost} == {"it could not be reached"}
+    third = events(url, small.run_id, "worker joined")[2]
+    assert third["node"] in {worker.node for worker in stopped}
+    assert third["pid"] not in {worker.pid for worker in stopped}
+    wait_until_gone([worker.pid for worker in stopped])
+    assert artifacts_of(url, small.run_id) == undisturbed
