@@ -114,6 +114,9 @@ class Handle:
     def pulse(self) -> "Handle":
         return self
 
+    def options(self, **_: str) -> "Handle":
+        return self
+
     def remote(self, unit: Unit | None = None) -> str:
         if unit is None:
             return "pulse"

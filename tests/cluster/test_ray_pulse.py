@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 import ray
 
-from plymill.cluster.ray_pulse import ASK_EVERY, SILENT, Pulses
+from plymill.cluster.ray_pulse import ASK_EVERY, GROUP, SILENT, Pulses
 
 
 @dataclass
@@ -17,6 +17,10 @@ class Handle:
 
     @property
     def pulse(self) -> "Handle":
+        return self
+
+    def options(self, *, concurrency_group: str) -> "Handle":
+        assert concurrency_group == GROUP
         return self
 
     def remote(self) -> str:

@@ -78,15 +78,14 @@ def test_what_a_stopped_worker_has_is_done_by_another_and_nobody_waits_for_it(
     here, url = str(tmp_path / "here"), str(tmp_path / "ray")
     run_in_process(without_audits, here)
     seen: list[bool] = []
+    stop = stopping(stopped, 1)
 
-    def at_the_end(progress: Progress) -> None:
+    def watch(progress: Progress) -> None:
+        stop(progress)
         if progress.state == "finishing" and not seen:
             seen.append(running(stopped[0].pid) and is_stopped(stopped[0].pid))
 
-    stop = stopping(stopped, 1)
-    result = run_job(
-        without_audits, url, options=OPTIONS, on_progress=lambda p: (stop(p), at_the_end(p))[0]
-    )
+    result = run_job(without_audits, url, options=OPTIONS, on_progress=watch)
     assert result.complete
     assert seen == [True], "the process stood still from then on to the end"
     copied = events(url, without_audits.run_id, "copied")

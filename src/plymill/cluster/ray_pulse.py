@@ -16,7 +16,7 @@ from typing import Any
 import ray
 from ray import exceptions as re
 
-GROUP = "pulse"  # the concurrency group of the actor's method of that name
+GROUP = "pulse"  # a concurrency group of the actors, so that no unit keeps them from answering
 ASK_EVERY = 5.0  # seconds
 SILENT = 60.0  # seconds without a sign of life
 _GAP = 5.0  # seconds; after more than this between two looks we were not running ourselves
@@ -56,7 +56,9 @@ class Pulses:
         for name in workers.keys() - self._open.keys():
             if now - self._asked.get(name, float("-inf")) >= ASK_EVERY:
                 self._asked[name] = now
-                self._open[name] = _Question(workers[name].pulse.remote())
+                self._open[name] = _Question(
+                    workers[name].pulse.options(concurrency_group=GROUP).remote()
+                )
         self._asked = {name: then for name, then in self._asked.items() if name in workers}
         return [name for name, question in self._open.items() if question.waited > SILENT]
 

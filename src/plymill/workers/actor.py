@@ -5,12 +5,9 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import ray
-
 from plymill.cluster import Job, Receipt, RunStore, Unit
 from plymill.cluster.leftovers import sweep_scratch
 from plymill.cluster.logs import log, log_to_stderr
-from plymill.cluster.ray_pulse import GROUP
 
 
 class UnitActor:
@@ -33,7 +30,6 @@ class UnitActor:
         """Host and process of the worker; answers once the worker is ready."""
         return socket.gethostname(), os.getpid()
 
-    @ray.method(concurrency_group=GROUP)
     def pulse(self) -> None:
         """A sign of life, however busy the worker is."""
 
