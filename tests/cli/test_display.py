@@ -94,6 +94,8 @@ def test_plain_lines_come_at_changes_and_every_ten_seconds(
 
 def test_a_line_of_a_resumed_run_tells_what_was_there_before() -> None:
     assert "3,000 of 12,345 positions (2,000 from earlier)" in line(progress(items_resumed=2000))
+    assert "3,000 of 12,345 positions, 750 (25%) failed, " in line(progress(items_failed=750))
+    assert "failed" not in line(progress())
 
 
 def test_patience_is_silent_for_what_is_quick_and_speaks_after_a_while(

@@ -1,5 +1,7 @@
 """The estimate of what is left weighs units by what they cost, and grows with the plan."""
 
+from dataclasses import replace
+
 import pytest
 
 from plymill.cluster import Plan, Progress, Receipt, Unit
@@ -56,3 +58,13 @@ def test_the_share_that_is_done_is_of_the_work_where_that_is_known() -> None:
     assert counted.share == 0.5
     weighed = counted.model_copy(update={"work_total": 100, "work_done": 1})
     assert weighed.share == 0.01
+
+
+def test_items_that_failed_are_counted_until_their_unit_is_discarded() -> None:
+    meter = Meter(plan_of(1, 1, 1))
+    assert meter.failed == 0
+    for unit, count in enumerate((0, 3, 4)):
+        meter.finished(replace(receipt(unit, 1.0), counters={"failed": count}), now=unit)
+    assert meter.failed == 7
+    meter.discarded(1)
+    assert meter.failed == 4

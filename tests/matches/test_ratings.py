@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from plymill.matches import (
     Cell,
     CrossTable,
+    Interval,
     MatchError,
     Matches,
+    Rating,
     Status,
     cross_table,
     rate,
@@ -24,6 +26,11 @@ def table(wins: list[list[int]], draws: list[list[int]] | None = None) -> CrossT
     size = len(wins)
     drawn = np.array(draws) if draws else np.zeros((size, size), np.int64)
     return CrossTable(tuple("abcdef"[:size]), np.array(wins), drawn)
+
+
+def elo_of(rating: Rating) -> Interval:
+    assert rating.elo is not None
+    return rating.elo
 
 
 @st.composite
@@ -60,19 +67,23 @@ def test_the_cross_table_counts_both_colours() -> None:
 @settings(deadline=None)  # the first call loads scipy
 @given(tables())
 def test_ratings_explain_the_points(found: CrossTable) -> None:
-    """At the maximum every player's expected points are its real ones, the prior's included."""
+    """At the maximum every player's expected points are its real ones, the prior's included.
+
+    Players who played nobody have no rating, and no part in it.
+    """
     ratings = rate(found)
-    size = len(ratings)
-    prior = 0.5 / (size - 1)
-    for i, mine in enumerate(ratings):
+    assert [rating.elo is None for rating in ratings] == [r.matches == 0 for r in ratings]
+    rated = [(i, r.points, r.elo) for i, r in enumerate(ratings) if r.elo is not None]
+    prior = 0.5 / max(1, len(rated) - 1)
+    for i, points, mine in rated:
         expected = sum(
-            (found.matches[i, j] + 2 * prior) * score_from_elo(mine.elo.mean - other.elo.mean)
-            for j, other in enumerate(ratings)
+            (found.matches[i, j] + 2 * prior) * score_from_elo(mine.mean - other.mean)
+            for j, _, other in rated
             if j != i
         )
-        assert expected == pytest.approx(mine.points + 0.5, abs=1e-3)
-        assert mine.elo.low < mine.elo.mean < mine.elo.high
-    assert sum(rating.elo.mean for rating in ratings) == pytest.approx(0, abs=1e-6)
+        assert expected == pytest.approx(points + 0.5, abs=1e-3)
+        assert mine.low < mine.mean < mine.high
+    assert sum(elo.mean for _, _, elo in rated) == pytest.approx(0, abs=1e-6)
 
 
 @settings(deadline=None)  # the first call loads scipy
@@ -80,33 +91,46 @@ def test_ratings_explain_the_points(found: CrossTable) -> None:
 def test_mirrored_results_mirror_ratings(found: CrossTable) -> None:
     mirrored = rate(CrossTable(found.players, found.wins.T, found.draws))
     for here, there in zip(rate(found), mirrored, strict=True):
-        assert here.elo.mean == pytest.approx(-there.elo.mean, abs=1e-3)
-        assert here.elo.width == pytest.approx(there.elo.width, rel=1e-4)
+        if here.elo is None or there.elo is None:
+            assert here.elo is there.elo is None
+        else:
+            assert here.elo.mean == pytest.approx(-there.elo.mean, abs=1e-3)
+            assert here.elo.width == pytest.approx(there.elo.width, rel=1e-4)
 
 
 def test_two_players_differ_by_the_elo_of_their_score() -> None:
     ratings = rate(table([[0, 7500], [2500, 0]]))
-    difference = ratings[0].elo.mean - ratings[1].elo.mean
+    difference = elo_of(ratings[0]).mean - elo_of(ratings[1]).mean
     assert difference == pytest.approx(400 * math.log10(3), abs=0.1)
 
 
 def test_a_draw_is_half_a_win_for_either() -> None:
     drawn = rate(table([[0, 60], [20, 0]], [[0, 40], [40, 0]]))
     decided = rate(table([[0, 80], [40, 0]]))
-    assert [r.elo.mean for r in drawn] == pytest.approx([r.elo.mean for r in decided], abs=1e-6)
+    assert [elo_of(r).mean for r in drawn] == pytest.approx(
+        [elo_of(r).mean for r in decided], abs=1e-6
+    )
 
 
 def test_who_won_everything_has_a_finite_rating() -> None:
     ratings = rate(table([[0, 10, 10], [0, 0, 10], [0, 0, 0]]))
-    means = [rating.elo.mean for rating in ratings]
+    means = [elo_of(rating).mean for rating in ratings]
     assert means == sorted(means, reverse=True)
-    assert all(math.isfinite(rating.elo.high) for rating in ratings)
+    assert all(math.isfinite(elo_of(rating).high) for rating in ratings)
 
 
 def test_players_who_never_met_are_rated_with_great_uncertainty() -> None:
     ratings = rate(table([[0, 50, 0, 0], [50, 0, 0, 0], [0, 0, 0, 50], [0, 0, 50, 0]]))
-    assert [rating.elo.mean for rating in ratings] == pytest.approx([0] * 4, abs=0.01)
-    assert all(rating.elo.width > 300 for rating in ratings)
+    assert [elo_of(rating).mean for rating in ratings] == pytest.approx([0] * 4, abs=0.01)
+    assert all(elo_of(rating).width > 300 for rating in ratings)
+
+
+def test_who_has_not_played_is_not_rated_and_changes_nothing() -> None:
+    ratings = rate(table([[0, 0, 30], [0, 0, 0], [10, 0, 0]]))
+    assert ratings[1].elo is None
+    assert ratings[1].matches == 0
+    alone = rate(table([[0, 30], [10, 0]]))
+    assert [elo_of(r) for r in (ratings[0], ratings[2])] == [elo_of(r) for r in alone]
 
 
 def test_one_player_cannot_be_rated() -> None:
@@ -126,5 +150,7 @@ def test_intervals_cover_as_often_as_they_say() -> None:
                 wins[i, j] = generator.binomial(60, score_from_elo(truth[i] - truth[j]))
                 wins[j, i] = 60 - wins[i, j]
         ratings = rate(CrossTable(tuple("abcd"), wins, np.zeros((4, 4), np.int64)))
-        inside += [r.elo.low <= t <= r.elo.high for r, t in zip(ratings, truth, strict=True)]
+        inside += [
+            elo_of(r).low <= t <= elo_of(r).high for r, t in zip(ratings, truth, strict=True)
+        ]
     assert np.mean(inside) == pytest.approx(0.95, abs=0.02)

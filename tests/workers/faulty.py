@@ -46,3 +46,17 @@ class FailsOnce(First):
             marker.touch()
             raise ValueError("not yet")
         return super().choose(state)
+
+
+class Mute:
+    """Cannot be asked."""
+
+    def __init__(self, game: Any, side: int, seed: int) -> None:
+        pass
+
+
+class Unmade(First):
+    """Cannot be made."""
+
+    def __init__(self, game: Any, side: int, seed: int) -> None:
+        raise RuntimeError("no weights")

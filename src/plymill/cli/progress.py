@@ -91,6 +91,9 @@ def figures(progress: "Progress") -> list[str]:
     done = f"{progress.items_done:,} of {progress.items_total:,} {progress.item}"
     if progress.items_resumed:
         done += f" ({progress.items_resumed:,} from earlier)"
+    if progress.items_failed:
+        share = progress.items_failed / max(1, progress.items_done)
+        done += f", {progress.items_failed:,} ({share:.0%}) failed"
     units = f"{progress.units_done:,} of {plural(progress.units_total, 'unit')}"
     if progress.rounds > 1:
         units += f" in round {progress.rounds:,}"

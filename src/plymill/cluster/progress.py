@@ -39,6 +39,7 @@ class Progress(BaseModel):
         rounds: how often the plan was made, once and then longer.
         work_total: estimated seconds of one core for all units: items differ in what they cost.
         work_done: of these, for the finished units.
+        items_failed: of those done, which came to nothing by their own fault, as matches may.
         rate: items a second over the last minute.
         unit_map: one letter a unit: ``.`` waiting, ``w`` in flight, ``d`` done, ``q`` quarantined.
         history: samples ``(time, items done)``, thinned out, for a chart.
@@ -61,6 +62,7 @@ class Progress(BaseModel):
     items_total: int = 0
     items_done: int = 0
     items_resumed: int = 0
+    items_failed: int = 0
     work_total: float = 0.0
     work_done: float = 0.0
     rate: float = 0.0
@@ -90,6 +92,7 @@ class Meter:
     resumed: int = 0
     _samples: list[tuple[float, int]] = field(default_factory=list)
     _seconds: dict[int, float] = field(default_factory=dict)
+    _failed: dict[int, int] = field(default_factory=dict)
 
     @property
     def work_done(self) -> float:
@@ -101,6 +104,11 @@ class Meter:
         """Seconds that units took for each second that they were to cost; None before the first."""
         work = self.work_done
         return math.fsum(self._seconds.values()) / work if work > 0 else None
+
+    @property
+    def failed(self) -> int:
+        """Items of finished units that their receipts count as ``failed``."""
+        return sum(self._failed.values())
 
     def restore(self, receipts: Sequence[Receipt]) -> None:
         """Take over the units of earlier sessions; their pace counts in the estimate."""
@@ -124,6 +132,7 @@ class Meter:
 
     def discarded(self, unit: int) -> None:
         """A unit is to be done again, if it was ever finished."""
+        self._failed.pop(unit, None)
         if self._seconds.pop(unit, None) is not None:
             self.done -= self.plan.units[unit].items
 
@@ -161,4 +170,5 @@ class Meter:
 
     def _count(self, receipt: Receipt) -> None:
         self._seconds[receipt.unit] = receipt.seconds
+        self._failed[receipt.unit] = receipt.counters.get("failed", 0)
         self.done += self.plan.units[receipt.unit].items

@@ -133,6 +133,7 @@ class Session:
             "items_total": self.plan.items,
             "items_done": self.meter.done,
             "items_resumed": self.meter.resumed,
+            "items_failed": self.meter.failed,
             "work_total": self.plan.cost,
             "work_done": self.meter.work_done,
             "rate": self.meter.rate(now, self.since),

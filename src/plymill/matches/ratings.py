@@ -3,7 +3,7 @@
 The chance that player i beats player j is 1 / (1 + 10 ** ((r_j - r_i) / 400)), with the ratings r
 that make the results most likely. A draw counts as half a win for either side. So that ratings
 stay finite where somebody won or lost everything, every player is given one drawn match more,
-spread over all others. Ratings average 0.
+spread over all others. Ratings average 0. Who has not played at all is not rated.
 
 The intervals follow from the curvature of the likelihood, as if every match had been decided:
 with draws they are wider than they had to be, never narrower.
@@ -65,13 +65,13 @@ class Rating:
         player: the player's description.
         matches: matches played.
         points: points in them.
-        elo: rating with its interval.
+        elo: rating with its interval; None without a match played, which says nothing.
     """
 
     player: str
     matches: int
     points: float
-    elo: Interval
+    elo: Interval | None
 
 
 def cross_table(players: Sequence[str], cells: Sequence[Cell], matches: Matches) -> CrossTable:
@@ -96,33 +96,38 @@ def cross_table(players: Sequence[str], cells: Sequence[Cell], matches: Matches)
 
 
 def rate(table: CrossTable, confidence: float = CONFIDENCE) -> list[Rating]:
-    """Ratings of all players, in the order of the table.
+    """Ratings of all players, in the order of the table; of those who played, their mean is 0.
 
     Raises:
         MatchError: there are fewer than two players.
     """
-    import choix
-
     size = len(table.players)
     if size < 2:
         raise MatchError(f"ratings: expected two players at least, got {size}.")
-    prior = _PRIOR / 2 / (size - 1) * (1 - np.eye(size))
-    points = table.points + prior
+    matches, points = table.matches.sum(axis=1), table.points.sum(axis=1)
+    rated = np.flatnonzero(matches)
+    elo: dict[int, Interval] = {}
+    if len(rated):
+        elo = dict(zip(rated.tolist(), _elo(table.points[np.ix_(rated, rated)], confidence),
+                       strict=True))  # fmt: skip
+    return [
+        Rating(player, int(matches[i]), float(points[i]), elo.get(i))
+        for i, player in enumerate(table.players)
+    ]
+
+
+def _elo(points: Floats, confidence: float) -> list[Interval]:
+    """The ratings of players each of whom has played."""
+    import choix
+
+    size = len(points)
+    points = points + _PRIOR / 2 / (size - 1) * (1 - np.eye(size))
     strengths: Floats = choix.ilsr_pairwise_dense(points, tol=1e-10, max_iter=10_000)
     strengths -= strengths.mean()
     deviations = np.sqrt(np.diag(_covariance(points, strengths)))
     half = normal_quantile(confidence) * _ELO * deviations
-    return [
-        Rating(
-            player,
-            int(table.matches[i].sum()),
-            float(table.points[i].sum()),
-            Interval(elo, elo - float(half[i]), elo + float(half[i])),
-        )
-        for i, (player, elo) in enumerate(
-            zip(table.players, (_ELO * strengths).tolist(), strict=True)
-        )
-    ]
+    pairs = zip((_ELO * strengths).tolist(), half.tolist(), strict=True)
+    return [Interval(elo, elo - margin, elo + margin) for elo, margin in pairs]
 
 
 def _covariance(points: Floats, strengths: Floats) -> Floats:

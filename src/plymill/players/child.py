@@ -52,6 +52,8 @@ class _Seat:
         module, name, options = what
         self._side = side
         self._player = getattr(import_module(module), name)(game, side, seed, **options)
+        if not callable(getattr(self._player, "choose", None)):
+            raise TypeError(f"'{name}' object has no method 'choose'")
         return {}
 
     def choose(self, state: "State") -> dict[str, Any]:

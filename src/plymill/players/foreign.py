@@ -17,7 +17,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plymill.players.errors import PlayerHung, PlayerIllegal, PlayerRaised
+from plymill.players.errors import (
+    PlayerError,
+    PlayerFailure,
+    PlayerHung,
+    PlayerIllegal,
+    PlayerRaised,
+)
 from plymill.players.player import Choice
 
 if TYPE_CHECKING:
@@ -121,6 +127,26 @@ class ForeignPlayer:
             self.close()
             raise PlayerRaised(f"Player '{self.spec}' raised {answer['error']}", answer["details"])
         return answer
+
+
+def try_out(game: "Game", spec: "PythonSpec") -> None:
+    """Import the module of a player and make an object of its class, as for a match.
+
+    Raises:
+        PlayerError: that is not possible; the sentence says why.
+    """
+    from plymill.games import Stream
+
+    player = ForeignPlayer(game, spec)
+    try:
+        player.begin(0, Stream(0))
+    except PlayerFailure as failure:
+        raise PlayerError(
+            f"{failure} (tried out before the first match; expected a class that can be imported "
+            "and made where the matches are played)"
+        ) from None
+    finally:
+        player.close()
 
 
 class _Process:

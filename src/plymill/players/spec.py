@@ -50,6 +50,14 @@ class PlayerSpec(ABC):
             PlayerError: it cannot play this game.
         """
 
+    def try_out(self, game: "Game") -> None:
+        """Find out before a job begins what would be at fault with each of its matches.
+
+        Raises:
+            PlymillError: a class cannot be imported or made, or a book cannot be read.
+        """
+        del game  # nothing can be
+
     def __str__(self) -> str:
         return self.text
 
@@ -167,6 +175,10 @@ class PerfectSpec(PlayerSpec):
 
         return PerfectPlayer(game, self)
 
+    def try_out(self, game: "Game") -> None:
+        """Opens the book."""
+        self.make(game).close()
+
 
 @dataclass(frozen=True)
 class PythonSpec(PlayerSpec):
@@ -197,6 +209,12 @@ class PythonSpec(PlayerSpec):
         from plymill.players.foreign import ForeignPlayer
 
         return ForeignPlayer(game, self)
+
+    def try_out(self, game: "Game") -> None:
+        """Makes an object of the class, in a process of its own."""
+        from plymill.players.foreign import try_out
+
+        try_out(game, self)
 
 
 def parse_player(text: str) -> PlayerSpec:

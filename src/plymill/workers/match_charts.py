@@ -103,9 +103,11 @@ def duel_figures(spec: DuelJob, history: Sequence[tuple[int, float]]) -> dict[st
 
 
 def pool_figures(spec: PoolJob, ratings: Sequence[Mapping[str, Any]]) -> dict[str, Figure]:
-    """The ratings of a pool, the best on top."""
+    """The ratings of a pool, the best on top, without the players that have none."""
+    rows = [{"player": rating["player"], **rating["elo"]} for rating in ratings if rating["elo"]]
+    if not rows:
+        return {}
     alt = altair()
-    rows = [{"player": rating["player"], **rating["elo"]} for rating in ratings]
     base = alt.Chart(values(rows)).encode(
         y=alt.Y("player:N", sort=[row["player"] for row in rows], title=None),
         tooltip=[

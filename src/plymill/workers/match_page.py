@@ -10,7 +10,8 @@ from typing import Any
 
 from plymill.cluster import RunStore
 from plymill.cluster.store import ARTIFACTS, PROVENANCE
-from plymill.workers.match_provenance import CELLS, FAILURES
+from plymill.workers.match_failures import FAILURES
+from plymill.workers.match_provenance import CELLS
 from plymill.workers.match_spec import MatchJob
 from plymill.workers.match_stages import PAGE
 from plymill.workers.page import document, files_and_job, table, throughput, workers
@@ -66,16 +67,16 @@ def _ratings(stages: Mapping[str, Any]) -> Iterable[str]:
         return
     yield "<h2>Ratings</h2>"
     rows = [
-        (
-            rating["player"],
-            f"{rating['elo']['mean']:+.0f}",
-            f"{rating['elo']['low']:+.0f} to {rating['elo']['high']:+.0f}",
-            f"{rating['points']:g}",
-            rating["matches"],
-        )
+        (rating["player"], *_elo(rating["elo"], rating["points"]), rating["matches"])
         for rating in stages["pool"]["ratings"]
     ]
     yield table(("player", "Elo", "95% interval", "points", "matches"), rows)
+
+
+def _elo(elo: Mapping[str, float] | None, points: float | None) -> tuple[str, str, str]:
+    if elo is None:
+        return "", "no match counted", ""
+    return f"{elo['mean']:+.0f}", f"{elo['low']:+.0f} to {elo['high']:+.0f}", f"{points:g}"
 
 
 def _failures(store: RunStore, note: str) -> Iterable[str]:

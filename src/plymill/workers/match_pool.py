@@ -20,35 +20,46 @@ def table_of(spec: PoolJob, matches: Matches) -> CrossTable:
 
 
 def ratings_of(table: CrossTable) -> list[dict[str, Any]]:
-    """The players' ratings as JSON, the best first."""
+    """The players' ratings as JSON, the best first; last those without a match that counts.
+
+    Theirs are None, and so are their points.
+    """
+    ordered = sorted(rate(table), key=lambda rating: -rating.elo.mean if rating.elo else math.inf)
     return [
         {
             "player": rating.player,
-            "elo": interval_json(rating.elo),
-            "points": rating.points,
+            "elo": interval_json(rating.elo) if rating.elo else None,
+            "points": rating.points if rating.matches else None,
             "matches": rating.matches,
         }
-        for rating in sorted(rate(table), key=lambda rating: -rating.elo.mean)
+        for rating in ordered
     ]
 
 
-def points_of(table: CrossTable) -> dict[str, dict[str, float]]:
-    """Points of each player against each other one."""
+def points_of(table: CrossTable) -> dict[str, dict[str, float | None]]:
+    """Points of each player against each other one; None where no match between them counts."""
+    players = table.players
     return {
-        player: dict(zip(table.players, row, strict=True))
-        for player, row in zip(table.players, table.points.tolist(), strict=True)
+        player: {
+            other: table.points[i, j].item() if table.matches[i, j] else None
+            for j, other in enumerate(players)
+        }
+        for i, player in enumerate(players)
     }
 
 
 def cross_csv(table: CrossTable) -> str:
-    """Points of the players of the rows against those of the columns, and how many matches."""
+    """Points of the players of the rows against those of the columns, and how many matches.
+
+    Where no match counts the field is empty.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["player", *table.players, "points", "matches"])
-    for place, player in enumerate(table.players):
-        points, matches = table.points[place], table.matches[place]
-        own = ["" if place == other else points[other] for other in range(len(table.players))]
-        writer.writerow([player, *own, points.sum(), matches.sum()])
+    for place, (player, row) in enumerate(points_of(table).items()):
+        matches = table.matches[place].sum()
+        total = table.points[place].sum() if matches else None
+        writer.writerow([player, *row.values(), total, matches])
     return text.getvalue()
 
 

@@ -1,7 +1,6 @@
 """What may differ between two equal runs of a match job: seconds, workers, and what went wrong."""
 
 import io
-import json
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,10 +8,11 @@ import numpy as np
 from plymill.cluster import Plan, RunStore
 from plymill.matches.aggregates import CellResult, results_csv, summarize
 from plymill.matches.tables import write_times
+from plymill.workers.match_failures import FAILURES, failures_json
 from plymill.workers.match_results import Attempts, read_attempts
 from plymill.workers.match_spec import MatchJob
 
-MATCHES, CELLS, FAILURES = "matches.parquet", "cells.csv", "failures.json"
+MATCHES, CELLS = "matches.parquet", "cells.csv"
 
 
 def provenance_files(spec: MatchJob, store: RunStore, plan: Plan) -> Mapping[str, bytes]:
@@ -31,14 +31,10 @@ def provenance_files(spec: MatchJob, store: RunStore, plan: Plan) -> Mapping[str
         seconds=attempts.seconds,
         workers=[attempts.workers[unit] for unit in attempts.units.tolist()],
     )
-    failures = [
-        {"match": match_id, "worker": attempts.workers[unit], "fault": fault, "details": details}
-        for unit, match_id, fault, details in attempts.faults
-    ]
     return {
         MATCHES: times.getvalue(),
         CELLS: results_csv(timed_results(spec, attempts)).encode(),
-        FAILURES: (json.dumps(failures, indent=2) + "\n").encode(),
+        FAILURES: failures_json(attempts),
     }
 
 

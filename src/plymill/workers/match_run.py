@@ -1,7 +1,7 @@
 """The match jobs: tie their specs to plans, rounds, workers and stages."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from plymill.cluster import Plan, RunOptions, RunStore, Stage
@@ -12,6 +12,7 @@ from plymill.matches.openings import Openings, random_openings, read_openings
 from plymill.matches.records import Matches
 from plymill.matches.rounds import cell_scores, next_round
 from plymill.workers.match_duel import first_pairs, more_pairs, pair_stretches, standing
+from plymill.workers.match_failures import give_up
 from plymill.workers.match_page import match_page
 from plymill.workers.match_plan import Planner, unpack_openings
 from plymill.workers.match_provenance import provenance_files
@@ -48,13 +49,35 @@ class MatchRun(ABC):
     def following(self, matches: Matches) -> Sequence[Stretch]:
         """The matches that follow from those so far, which are the last attempts at each."""
 
+    def is_void(self, matches: Matches) -> bool:
+        """Whether nothing follows from these matches, so that the job has to be given up."""
+        del matches
+        return False
+
     def openings(self) -> Openings:
         """How the matches begin."""
         return Openings()
 
     def plan(self, store: RunStore) -> Plan:
         """See `plymill.cluster.Job.plan`."""
+        if not store.finished_units():  # what has been played needs no players any more
+            self.try_out()
         return Planner(self.spec, store, self.openings()).begin(self.first())
+
+    def try_out(self, tell: Callable[[str], None] = lambda _: None) -> None:
+        """Make each player once, in this process or one of its own.
+
+        Args:
+            tell: is told in words what takes a while.
+
+        Raises:
+            PlymillError: a class of the user's own cannot be made, or a book cannot be read.
+        """
+        players = dict.fromkeys(side for cell in self.spec.cells for side in self.spec.sides(cell))
+        for player in players:
+            if not player.native:
+                tell(f"trying out '{player}'")
+                player.try_out(self.spec.rules)
 
     def extend(self, store: RunStore, plan: Plan) -> Plan | None:
         """See `plymill.cluster.Job.extend`."""
@@ -62,6 +85,8 @@ class MatchRun(ABC):
         openings = unpack_openings(store.read_input(plan.units[0]))
         planner = Planner(self.spec, store, openings)
         again = attempts.to_retry()
+        if not again and self.is_void(attempts.matches):
+            raise give_up(store, plan, attempts)
         if not again:
             following = self.following(attempts.matches)
             return planner.go_on(plan, following) if following else None
@@ -162,6 +187,11 @@ class DuelRun(_OpeningRun):
         """See `MatchRun.following`."""
         stand = standing(self.spec, matches)
         return pair_stretches(stand.tried, more_pairs(self.spec, stand))
+
+    def is_void(self, matches: Matches) -> bool:
+        """See `MatchRun.is_void`: no pair counts."""
+        stand = standing(self.spec, matches)
+        return stand.void == stand.tried
 
     @property
     def _pair_seconds(self) -> float:

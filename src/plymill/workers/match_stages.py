@@ -17,6 +17,7 @@ from plymill.matches.records import Matches
 from plymill.matches.tables import MatchTable
 from plymill.workers.match_charts import figures_of
 from plymill.workers.match_duel import Standing, counted, standing
+from plymill.workers.match_failures import failed_text
 from plymill.workers.match_plan import unpack_openings
 from plymill.workers.match_pool import (
     cross_csv,
@@ -27,7 +28,7 @@ from plymill.workers.match_pool import (
 )
 from plymill.workers.match_results import read_attempts
 from plymill.workers.match_spec import DuelJob, GridJob, MatchJob, PoolJob
-from plymill.workers.match_words import failed_text, outcome_lines
+from plymill.workers.match_words import outcome_lines
 
 MATCHES, CELLS, PAGE = "matches.parquet", "cells", "charts.html"
 _DIGITS = 6
@@ -49,7 +50,10 @@ def match_stages(spec: MatchJob) -> tuple[Stage, ...]:
 
 def result_matches(spec: MatchJob, context: StageContext, *, moves: bool = False) -> Matches:
     """The matches that belong to the result, sorted by id: of a duel without the surplus."""
-    matches = read_attempts(context.store, context.plan.units, moves=moves).matches
+    return _of_result(spec, read_attempts(context.store, context.plan.units, moves=moves).matches)
+
+
+def _of_result(spec: MatchJob, matches: Matches) -> Matches:
     return counted(matches, standing(spec, matches)) if isinstance(spec, DuelJob) else matches
 
 
@@ -152,8 +156,11 @@ def rate_pool(spec: PoolJob, context: StageContext) -> dict[str, Any]:
 def sum_up(spec: MatchJob, context: StageContext) -> dict[str, Any]:
     """What came out, in a few lines of text."""
     lines = outcome_lines(context.earlier)
-    context.publish("summary.txt", "".join(f"{line}\n" for line in [spec.title, *lines]).encode())
-    return {"lines": lines, "note": failed_text(context.earlier)}
+    attempts = read_attempts(context.store, context.plan.units)
+    note = failed_text(spec, _of_result(spec, attempts.matches), attempts)
+    text = "".join(f"{line}\n" for line in [spec.title, *lines, note] if line)
+    context.publish("summary.txt", text.encode())
+    return {"lines": lines, "note": note}
 
 
 def _publish_json(context: StageContext, name: str, value: Mapping[str, Any]) -> None:

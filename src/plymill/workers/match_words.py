@@ -25,15 +25,6 @@ def outcome_lines(stages: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def failed_text(stages: Mapping[str, Any]) -> str:
-    """How many matches failed twice; empty if none did."""
-    failed = stages["matches"]["failed"]
-    if not failed:
-        return ""
-    matches = "1 match" if failed == 1 else f"{failed:,} matches"
-    return f"{matches} failed at both attempts and do not count."
-
-
 def _verdict(duel: Mapping[str, Any]) -> list[str]:
     a, b = duel["player_a"], duel["player_b"]
     low, high = (f"{elo:g}" for elo in duel["hypotheses"])
@@ -67,6 +58,8 @@ def _signed(elo: float | None, duel: Mapping[str, Any]) -> str:
 
 def _rating(place: int, row: Mapping[str, Any]) -> str:
     elo = row["elo"]
+    if elo is None:
+        return f"  -. {row['player']}  no match counted"
     return (
         f"{place:>3}. {row['player']}  Elo {elo['mean']:+.0f} "
         f"({elo['low']:+.0f} to {elo['high']:+.0f}), {row['points']:g} of {row['matches']:,}"

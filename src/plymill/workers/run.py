@@ -29,6 +29,7 @@ from plymill.workers.actor import UnitActor
 from plymill.workers.book_spec import BookJob, Layout
 from plymill.workers.book_stages import REFERENCE
 from plymill.workers.kinds import make_job, spec_from_fields
+from plymill.workers.match_run import MatchRun
 
 
 def run_job(
@@ -54,7 +55,7 @@ def run_job(
         RunInterruptedError: on Ctrl-C or SIGTERM (exit code 130); the same call goes on later.
         RunFailedError: the run cannot go on (exit code 1).
         RunTakenError: another driver drives it (exit code 2).
-        PlymillError: the spec, the store or the cluster is at fault (exit code 2).
+        PlymillError: the spec, a player, the store or the cluster is at fault (exit code 2).
     """
     from plymill.cluster.ray_executor import RayExecutor
     from plymill.cluster.ray_metrics import RaySink
@@ -64,6 +65,8 @@ def run_job(
     options = options or RunOptions()
     store = RunStore.open(store_url, spec.run_id)
     job = make_job(spec, options)
+    if address is None and isinstance(job, MatchRun) and not _is_done(store_url, spec.run_id):
+        job.try_out(_teller(store, on_progress))  # what is at fault here is so before Ray starts
     store.write_spec(spec)
     _store_reference(spec, store, reference)
     with (
@@ -176,8 +179,12 @@ def prepare_store(
         raise SpecError(
             f"Run {spec.run_id} was cancelled; 'plymill resume {spec.run_id}' takes it up again."
         )
+    return _is_done(store_url, spec.run_id)
+
+
+def _is_done(store_url: str, run_id: str) -> bool:
     try:
-        info = load_run(store_url, spec.run_id)
+        info = load_run(store_url, run_id)
     except (RunNotFoundError, CorruptFileError):
         return False
     return info.state == "done" and info.manifest is not None
