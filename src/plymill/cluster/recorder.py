@@ -54,8 +54,8 @@ class Recorder:
     def report(self, progress: Callable[[], Progress], *, now: bool = False) -> None:
         """Show and write the progress if it is time, or in any case if ``now``."""
         time = self._clock()
-        show = now or time - self._shown >= self._show_every
-        write = now or time - self._written >= self._write_every
+        show = now or _is_due(time - self._shown, self._show_every)
+        write = now or _is_due(time - self._written, self._write_every)
         if not (show or write):
             return
         current = progress()
@@ -72,3 +72,8 @@ class Recorder:
             self._on_progress(progress)
         for watcher in self._watchers:
             watcher.progressed(progress)
+
+
+def _is_due(passed: float, every: float) -> bool:
+    """Whether it is time again; a clock that was set back must not mean hours of silence."""
+    return not 0 <= passed < every
