@@ -45,7 +45,7 @@ CASES: dict[str, Case] = {
     "an unknown published book": ("book info published:9ply", "There is no published book '9ply'"),
     "a spec that is not there": (
         "book build --spec {tmp}/none.toml",
-        "{tmp}/none.toml: cannot read the job file: No such file or directory.",
+        "{tmp}/none.toml: cannot read the job file: there is no such file or folder.",
     ),
     "a spec that is no TOML": ("book build --spec {tmp}/text", "expected a TOML file"),
     "a spec with an unknown field": ("book build --spec {tmp}/odd.toml", "no field 'plies'"),
@@ -117,7 +117,7 @@ CASES: dict[str, Case] = {
     "a comparison with nothing": ("match compare {run} --store {store}", "--published FILE"),
     "published numbers that are not there": (
         "match compare {grid} --published {tmp}/none --store {store}",
-        "{tmp}/none: no such file or directory",
+        "{tmp}/none: there is no such file or folder",
     ),
     "published numbers that are none": (
         "match compare {grid} --published {tmp}/text --store {store}",
@@ -183,11 +183,19 @@ def test_a_published_book_without_its_package_says_how_to_get_it(
 @pytest.mark.parametrize(
     ("error", "code", "sentence"),
     [
-        (PermissionError(errno.EACCES, "Permission denied", "/x/y"), 2, "/x/y: permission denied."),
-        (OSError(errno.ENOSPC, "No space left on device", "/x"), 2, "/x: no space left on device."),
-        (OSError("odd"), 2, "the system reports: odd."),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/x/y"),
+            2,
+            "/x/y: permission denied, expected a",
+        ),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "/x"),
+            2,
+            "/x: no space left on device; make room",
+        ),
+        (OSError("odd"), 2, "The system reports: odd."),
         (MemoryError("no 9 MiB"), 2, "no 9 MiB; a smaller table (--table-mb) needs less."),
-        (KeyboardInterrupt(), 130, "Stopped from the keyboard"),
+        (KeyboardInterrupt(), 130, "Stopped; nothing half-written"),
     ],
 )
 def test_errors_of_the_system_are_told_in_a_sentence(

@@ -5,9 +5,12 @@ from cyclopts import App
 from plymill.cli.book_build import build
 from plymill.cli.book_files import convert, derive, verify
 from plymill.cli.book_query import info, query
+from plymill.cli.checks import ARGUMENTS, PARAMETERS
 
 app = App(
     name="book",
+    group_arguments=ARGUMENTS,
+    group_parameters=PARAMETERS,
     help="Build opening books, check them and ask them.",
     help_epilogue="Example: plymill book query published:12ply-dist 4453",
 )

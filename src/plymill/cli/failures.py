@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from cyclopts import CycloptsError, UnusedCliTokensError
 
-from plymill.errors import PlymillError
+from plymill.cli.stopping import INTERRUPTED, SENTENCE
+from plymill.errors import PlymillError, told
 
 FAILED = 1
 AT_FAULT = 2
-INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 
@@ -40,7 +40,7 @@ def explain(error: BaseException) -> tuple[str, int]:
     """One sentence for a person, and the exit code, of an error that `exit_code_of` catches."""
     match error:
         case KeyboardInterrupt():
-            return "Stopped from the keyboard; nothing half-written is left behind.", INTERRUPTED
+            return SENTENCE, INTERRUPTED
         case CycloptsError():
             return f"{_usage_fault(error)} See '{_command_of(error)} --help'.", AT_FAULT
         case PlymillError():
@@ -82,10 +82,9 @@ def _command_of(error: CycloptsError) -> str:
 
 def _file_fault(error: OSError) -> str:
     """One sentence of an error of the system: which file, and what is wrong with it."""
-    reason = (error.strerror or str(error) or type(error).__name__).lower()
     names = [os.fspath(name) for name in (error.filename, error.filename2) if name is not None]
     where = " -> ".join(name if isinstance(name, str) else os.fsdecode(name) for name in names)
-    return f"{where}: {reason}" if where else f"the system reports: {reason}"
+    return f"{where}: {told(error)}" if where else f"The system reports: {told(error)}"
 
 
 def _forget_output() -> None:

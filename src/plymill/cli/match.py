@@ -2,6 +2,7 @@
 
 from cyclopts import App
 
+from plymill.cli.checks import ARGUMENTS, PARAMETERS
 from plymill.cli.match_charts import chart
 from plymill.cli.match_compare import compare
 from plymill.cli.match_jobs import duel, grid, pool
@@ -9,6 +10,8 @@ from plymill.cli.match_replay import replay
 
 app = App(
     name="match",
+    group_arguments=ARGUMENTS,
+    group_parameters=PARAMETERS,
     help="Play grids, duels and pools of matches, and look at what came out.",
     help_epilogue="Example: plymill match grid --game tictactoe --first 10..640 --second 10..640",
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from plymill.cli.checks import ARGUMENTS, PARAMETERS
 from plymill.cli.options import DEFAULT_STORE, Json, RunId, Store, TableWork
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 app = App(
     name="run",
+    group_arguments=ARGUMENTS,
+    group_parameters=PARAMETERS,
     help="Look at runs, go on with them, and fetch what they made.",
     help_epilogue="Example: plymill run list",
 )

@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,6 +55,21 @@ def ray_session(
         with _sigterm_like_ctrl_c():
             yield
         return
+    with _sigterm_like_ctrl_c() as hear:
+        try:
+            _start(address, threads=threads, allow_insecure=allow_insecure)
+            hear()
+            yield
+        finally:
+            ray.shutdown()
+
+
+def _start(address: str | None, *, threads: int | None, allow_insecure: bool) -> None:
+    import ray
+    from ray._private import ray_constants
+
+    # Else Ray answers SIGTERM with the trace of its threads: no help to those who ask for an end.
+    ray_constants.RAY_DISABLE_FAILURE_SIGNAL_HANDLER = True
     try:
         if address is None:
             ray.init(
@@ -73,17 +88,14 @@ def ray_session(
                 raise ClusterError(OPEN_CLUSTER.format(address=address))
     except ClusterError:
         raise
+    except SystemExit:  # this is what Ray makes of SIGTERM while it starts
+        raise KeyboardInterrupt from None
     except ray.exceptions.AuthenticationError as error:
         raise ClusterError(NO_TOKEN.format(address=address)) from error
     except Exception as error:  # Ray raises bare ones, too, as when its raylet dies at the start
         where = f"reach the Ray cluster at '{address}'" if address else "start Ray on this machine"
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise ClusterError(f"Cannot {where}: {reason}") from error
-    try:
-        with _sigterm_like_ctrl_c():
-            yield
-    finally:
-        ray.shutdown()
 
 
 def log_file(run_id: str) -> Path | None:
@@ -95,14 +107,24 @@ def log_file(run_id: str) -> Path | None:
 
 
 @contextmanager
-def _sigterm_like_ctrl_c() -> Iterator[None]:
-    """Ray's own handler would end the process without a word in the store."""
+def _sigterm_like_ctrl_c() -> Iterator[Callable[[], None]]:
+    """Ray's own handlers would end the process without a word in the store.
+
+    What is yielded is to be called once Ray has started: it has set a handler of its own then. A
+    caller who hears SIGTERM in a way of his own goes on to do so.
+    """
     if threading.current_thread() is not threading.main_thread():  # Python hears signals there only
-        yield
+        yield lambda: None
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = signal.getsignal(signal.SIGTERM)
+    mine = before if callable(before) else signal.default_int_handler
+
+    def hear() -> None:
+        signal.signal(signal.SIGTERM, mine)
+
+    hear()
     try:
-        yield
+        yield hear
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 

@@ -15,6 +15,8 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from plymill.cluster.errors import SpecError
+from plymill.cluster.spec_faults import first_fault
+from plymill.errors import not_utf8, told
 
 HASH_DIGITS = 12
 
@@ -25,7 +27,7 @@ class JobSpec(BaseModel):
     Types are strict: a file that says ``ply = true`` or ``distances = "no"`` is refused.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     kind: str
 
@@ -62,7 +64,7 @@ class JobSpec(BaseModel):
         try:
             return cls.model_validate(dict(fields))
         except ValidationError as error:
-            raise SpecError(f"{where}: {_first_fault(error)}") from None
+            raise SpecError(f"{where}: {first_fault(error)}") from None
 
     @classmethod
     def from_toml(cls, path: str | Path, **overrides: Any) -> Self:
@@ -92,7 +94,7 @@ class RunOptions(BaseModel):
         log_level: debug tells every unit, info what happens, warning what a person should know.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     threads: int | None = Field(default=None, ge=1)
     table_mb: int | None = Field(default=None, ge=1)
@@ -104,32 +106,25 @@ class RunOptions(BaseModel):
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:
-    """The top level of a TOML file.
+    """The top level of a TOML file, which may begin with a byte order mark.
 
     Raises:
-        SpecError: the file cannot be read or is not TOML.
+        SpecError: the file cannot be read, is empty, or is not TOML in UTF-8.
     """
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8-sig")
+        fields = tomllib.loads(text)
     except RecursionError:
         raise SpecError(f"{path}: expected a TOML file, but it is nested too deeply.") from None
     except OSError as error:
-        raise SpecError(f"{path}: cannot read the job file: {error.strerror}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SpecError(f"{path}: cannot read the job file: {told(error)}.") from None
+    except UnicodeDecodeError as error:
+        raise SpecError(f"{path}: expected a TOML file {not_utf8(error)}.") from None
+    except ValueError as error:  # tomllib's own; or an integer of more digits than Python reads
         raise SpecError(f"{path}: expected a TOML file, but {_lower_first(str(error))}.") from None
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in fault["loc"])
-    if fault["type"] == "extra_forbidden":
-        return f"there is no field '{field}'."
-    if fault["type"] == "missing":
-        return f"the field '{field}' is missing."
-    if fault["type"] == "value_error":
-        message = str(fault["ctx"]["error"])
-        return f"{field}: {message}" if field else message
-    return f"{field}: {_lower_first(fault['msg'])}, got {fault['input']!r}."
+    if not fields:
+        raise SpecError(f"{path} is empty, expected the fields of a job, such as ply = 12.")
+    return fields
 
 
 def _lower_first(text: str) -> str:

@@ -18,6 +18,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, field
@@ -26,7 +27,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from plymill.cluster import unitfile
-from plymill.cluster.errors import ConflictError, CorruptFileError, StoreError
+from plymill.cluster.errors import CorruptFileError, RunNotFoundError, StoreError
 from plymill.cluster.files import ArrowFiles, Files
 from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.sealed import read_object, sealed, unsealed
@@ -36,6 +37,9 @@ ARTIFACTS = "artifacts"
 PROVENANCE = "provenance"
 _DETAILS = "details"
 _ANEW = "resuming the run writes it anew"
+
+# What a run can be called. Anything else, such as ``../x``, could lead out of the store.
+_RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +85,16 @@ class RunStore:
     Args:
         root: the store, which may hold many runs.
         run_id: the run.
+
+    Raises:
+        RunNotFoundError: no run can have this name.
     """
 
     def __init__(self, root: Files, run_id: str) -> None:
+        if not _RUN_ID.fullmatch(run_id):
+            raise RunNotFoundError(
+                f"'{run_id}' is not the name of a run, expected one such as book-1f0c2a3b4d5e."
+            )
         self.run_id = run_id
         self.files = root.sub(run_id)
 
@@ -148,10 +159,27 @@ class RunStore:
     def read_plan(self) -> Plan | None:
         """The plan, or None if it is missing, altered or another run's: then it is made anew."""
         try:
-            plan = Plan.model_validate(self._read_sealed("plan.json"))
-        except (FileNotFoundError, CorruptFileError, ValidationError):
+            return self.require_plan()
+        except (FileNotFoundError, CorruptFileError):
             return None
-        return plan if plan.run_id == self.run_id else None
+
+    def require_plan(self) -> Plan:
+        """The plan.
+
+        Raises:
+            FileNotFoundError: there is none yet.
+            CorruptFileError: it is altered, or another run's.
+        """
+        place = self.files.place("plan.json")
+        try:
+            plan = Plan.model_validate(unsealed(self.files.read("plan.json"), where=place))
+        except CorruptFileError as error:
+            raise _to_be_made_anew(error) from None
+        except ValidationError:
+            raise CorruptFileError(f"{place} is not a plan of units; {_ANEW}.") from None
+        if plan.run_id != self.run_id:
+            raise CorruptFileError(f"{place} is the plan of run {plan.run_id}; {_ANEW}.")
+        return plan
 
     # --- inputs, units, audits --------------------------------------------------------------------
 
@@ -173,7 +201,7 @@ class RunStore:
         except FileNotFoundError:
             raise CorruptFileError(f"{place} is missing; {_ANEW}.") from None
         except CorruptFileError as error:
-            raise CorruptFileError(f"{str(error).removesuffix('.')}; {_ANEW}.") from None
+            raise _to_be_made_anew(error) from None
         if file.digest != unit.input_digest:
             raise CorruptFileError(f"{place} is not the input of the plan; {_ANEW}.")
         return file.arrays
@@ -229,17 +257,24 @@ class RunStore:
 
     def read_unit_and_details(self, unit: Unit) -> tuple[dict[str, Any], Receipt, dict[str, Any]]:
         """The result of a unit, its receipt, and what its worker told besides; as `read_unit`."""
+        try:
+            return self._read_result(unit)
+        except CorruptFileError as error:
+            raise _to_be_made_anew(error) from None
+
+    def _read_result(self, unit: Unit) -> tuple[dict[str, Any], Receipt, dict[str, Any]]:
         path = self._unit(unit.name)
         file = self._read_unit_file(path, unit)
+        place = self.files.place(path)
         if file.input_digest != unit.input_digest:
-            raise CorruptFileError(f"{path} was computed from another input.")
+            raise CorruptFileError(f"{place} was computed from another input.")
         details = file.provenance.pop(_DETAILS, {})
         try:
             receipt = Receipt(**file.provenance)
         except TypeError as error:
-            raise CorruptFileError(f"{path} has no proper receipt: {error}.") from error
+            raise CorruptFileError(f"{place} has no proper receipt: {error}.") from error
         if receipt.unit != unit.index or receipt.digest != file.digest:
-            raise CorruptFileError(f"{path} has the receipt of another result.")
+            raise CorruptFileError(f"{place} has the receipt of another result.")
         return file.arrays, receipt, details
 
     def _digest_of_result(self, unit: Unit) -> str | None:
@@ -303,7 +338,7 @@ class RunStore:
     def read_sealed(self, path: str) -> dict[str, Any] | None:
         """The fields of such an object, or None if it is missing or altered."""
         try:
-            return self._read_sealed(path)
+            return unsealed(self.files.read(path), where=self.files.place(path))
         except (FileNotFoundError, CorruptFileError):
             return None
 
@@ -345,17 +380,19 @@ class RunStore:
     def _audit(self, unit: str) -> str:
         return f"audits/{unit}.json"
 
-    def _read_sealed(self, path: str) -> dict[str, Any]:
-        return unsealed(self.files.read(path), where=path)
-
     def _read_unit_file(self, path: str, unit: Unit) -> unitfile.UnitFile:
-        file = unitfile.decode(self.files.read(path), where=path)
+        place = self.files.place(path)
+        file = unitfile.decode(self.files.read(path), where=place)
         if (file.run_id, file.unit) != (self.run_id, unit.name):
             raise CorruptFileError(
-                f"{path} belongs to unit {file.unit} of {file.run_id}, not to unit {unit.name} "
+                f"{place} belongs to unit {file.unit} of {file.run_id}, not to unit {unit.name} "
                 f"of {self.run_id}."
             )
         return file
+
+
+def _to_be_made_anew(error: CorruptFileError) -> CorruptFileError:
+    return CorruptFileError(f"{str(error).removesuffix('.')}; {_ANEW}.")
 
 
 def _is_event(event: Mapping[str, Any]) -> bool:

@@ -46,17 +46,20 @@ def open_run(store_url: str, run_id: str) -> PlayedRun:
     Raises:
         RunNotFoundError: there is no such run, or it has played nothing yet.
         SpecError: it is a run of another kind.
-        CorruptFileError: its spec was altered.
+        CorruptFileError: its spec or its plan was altered.
     """
     where = f"{store_url}/{run_id}/spec.json"
     spec = spec_from_fields(load_run(store_url, run_id).spec, where=where)
     if not isinstance(spec, MatchJob):
         raise SpecError(f"Run {run_id} is of the kind '{spec.kind}', expected a run of matches.")
     store = RunStore.open(store_url, run_id)
-    plan = store.read_plan()
-    there = store.finished_units() if plan is not None else set()
-    units = tuple(unit for unit in plan.units if unit.name in there) if plan is not None else ()
-    if plan is None or not units:
+    try:
+        plan = store.require_plan()
+        there = store.finished_units()
+        units = tuple(unit for unit in plan.units if unit.name in there)
+    except FileNotFoundError:
+        units = ()
+    if not units:
         raise RunNotFoundError(f"Run {run_id} in {store_url} has not played any match yet.")
     return PlayedRun(spec, store, units, len(plan.units))
 
