@@ -40,8 +40,9 @@ def first_fault(error: ValidationError) -> str:
             said = str(fault["ctx"]["error"])
             names_it = not field or said.startswith((f"{field}:", f"{field}, "))
             return said if names_it else f"{field}: {said}"
-    words = _EXPECTED.get(fault["type"], lambda _: "another value")
-    return f"{field}: expected {words(fault.get('ctx', {}))}, got {_shown(fault['input'])}."
+    words = _EXPECTED.get(fault["type"])
+    expected = "another value" if words is None else words(fault.get("ctx", {}))
+    return f"{field}: expected {expected}, got {_shown(fault['input'])}."
 
 
 def _place(loc: tuple[int | str, ...]) -> str:
