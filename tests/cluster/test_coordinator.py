@@ -484,7 +484,7 @@ class SlowExecutor(LocalExecutor):
 
 
 def ticking() -> Callable[[], float]:
-    """A clock that goes on by half a second whenever somebody looks at it."""
+    """A timer that goes on by half a second whenever somebody looks at it."""
     now = [1000.0]
 
     def clock() -> float:
@@ -502,7 +502,7 @@ def test_what_a_worker_that_hangs_has_in_flight_is_copied_at_the_end_and_nobody_
     job = make_job(rounds=2, audit_fraction=audit_fraction)
     store = RunStore(memory, job.spec.run_id)
     executor = SlowExecutor(job, store, {"slow": 2, "a": 1, "b": 1}, slow="slow", patience=patience)
-    assert run(job, memory, executor, clock=ticking()).complete
+    assert run(job, memory, executor, timer=ticking()).complete
     copied = [line for line in store.read_events() if line["event"] == "copied"]
     units = {line["unit"] for line in copied if not line["audit"]}
     assert units
@@ -518,7 +518,7 @@ def test_what_a_worker_that_hangs_has_in_flight_is_copied_at_the_end_and_nobody_
 def test_on_a_run_without_trouble_nothing_is_copied(make_job: MakeJob, memory: MemoryFiles) -> None:
     job = make_job(rounds=1)
     store = RunStore(memory, job.spec.run_id)
-    assert run(job, memory, LocalExecutor(job, store, {"a": 2, "b": 3}), clock=ticking()).complete
+    assert run(job, memory, LocalExecutor(job, store, {"a": 2, "b": 3}), timer=ticking()).complete
     assert [line for line in store.read_events() if line["event"] == "copied"] == []
 
 

@@ -63,6 +63,7 @@ class Coordinator:
         on_progress: see `Recorder`.
         watchers: are told what happens.
         clock: seconds since 1970.
+        timer: seconds from any point in time; unlike the clock it is never set.
         mine: whether the run is still this driver's; once it is another's, nothing more is written.
     """
 
@@ -76,6 +77,7 @@ class Coordinator:
         on_progress: Callable[[Progress], None] | None = None,
         watchers: Sequence[Watcher] = (),
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
         mine: Callable[[], bool] = lambda: True,
     ) -> None:
         self._mine = mine
@@ -83,6 +85,7 @@ class Coordinator:
         self._store = store
         self._executor = executor
         self._clock = clock
+        self._timer = timer
         self._started = clock()
         self._stage = ""
         self._message = ""
@@ -147,7 +150,7 @@ class Coordinator:
             self._executor.need(state.left)
             for report in self._executor.poll(_POLL):
                 self._take(report)
-            for overdue in self._get().overdue(self._clock()):
+            for overdue in self._get().overdue(self._timer()):
                 self._handle(overdue)
             self._recorder.report(self._progress)
 
@@ -169,7 +172,7 @@ class Coordinator:
         self._recorder.report(self._progress, now=True)
 
     def _begin(self, inventory: Inventory) -> Session:
-        session = Session.begin(inventory, self._clock())
+        session = Session.begin(inventory)
         self._session = session
         self._phase = "solving"
         self._tell_faults(inventory)
@@ -268,7 +271,7 @@ class Coordinator:
         if copy:
             self._recorder.event("copied", unit=unit.name, worker=worker, audit=task.audit)
         else:
-            session.given(task, self._clock())
+            session.given(task, self._timer())
         self._executor.submit(worker, unit, audit=task.audit)
 
     # --- finishing --------------------------------------------------------------------------------
@@ -327,7 +330,7 @@ class Coordinator:
 
     def _progress(self) -> Progress:
         now = self._clock()
-        figures = {} if self._session is None else self._session.figures(now)
+        figures = {} if self._session is None else self._session.figures()
         idle = self._phase == "solving" and not figures.get("workers")
         return Progress(
             run_id=self._store.run_id,

@@ -48,25 +48,23 @@ class Session:
         plan: the run's units.
         state: where each of them is.
         meter: how many items are done, and how fast.
-        since: when solving began, in seconds since 1970.
     """
 
     plan: Plan
     state: RunState
     meter: Meter
-    since: float
     _tallies: dict[str, _Tally] = field(default_factory=dict)
     _slots: dict[str, int] = field(default_factory=dict)
     _given: dict[Task, float] = field(default_factory=dict)  # when, those told as overdue left out
 
     @classmethod
-    def begin(cls, inventory: Inventory, now: float) -> "Session":
+    def begin(cls, inventory: Inventory) -> "Session":
         """A session that goes on from what the store holds; `RunState.restore` is still to call."""
         plan = inventory.plan
         meter = Meter(plan)
         meter.restore(inventory.receipts)
         state = RunState(len(plan.units), plan.audited, _avoid(plan))
-        return cls(plan, state, meter, now)
+        return cls(plan, state, meter)
 
     def go_on(self, inventory: Inventory) -> e.PlanExtended:
         """Take up the plan that follows; the event is for the state."""
@@ -90,11 +88,14 @@ class Session:
         self._tallies[event.worker] = _Tally(event, self._slots[event.node])
 
     def given(self, task: Task, now: float) -> None:
-        """A task was given to a worker, and nobody else has it."""
+        """A task was given to a worker, and nobody else has it; ``now`` is of a timer."""
         self._given[task] = now
 
     def overdue(self, now: float) -> list[e.Overdue]:
-        """What has been in flight for much longer than it should take; each is told once."""
+        """What has been in flight for much longer than it should take; each is told once.
+
+        ``now`` is of the same timer as in `given`.
+        """
         pace = self.meter.pace
         if pace is None:
             return []
@@ -119,7 +120,7 @@ class Session:
             tally.seconds += receipt.seconds
         return e.UnitDone(receipt.worker, receipt.unit, receipt.digest)
 
-    def figures(self, now: float) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         """The fields of `Progress` that tell of units, items and workers."""
         status = self.state.status
         workers = self._workers()
@@ -136,7 +137,7 @@ class Session:
             "items_failed": self.meter.failed,
             "work_total": self.plan.cost,
             "work_done": self.meter.work_done,
-            "rate": self.meter.rate(now, self.since),
+            "rate": self.meter.rate(),
             "eta": self.meter.eta(sum(worker.slots for worker in workers)),
             "workers": workers,
             "unit_map": "".join(s.value for s in status),
