@@ -134,7 +134,7 @@ def main() -> None:
     command = parser(__doc__)
     command.add_argument("--game", default="connect4-8x6")
     command.add_argument("--iterations", default="10..10240", help="of both players")
-    command.add_argument("--samples", type=int, default=50, help="matches in each cell")
+    command.add_argument("--samples", type=int, default=150, help="matches in each cell")
     command.add_argument(
         "--repeat", type=int, default=2, help="turns; the best time of each counts"
     )
