@@ -68,3 +68,31 @@ def test_items_that_failed_are_counted_until_their_unit_is_discarded() -> None:
     assert meter.failed == 7
     meter.discarded(1)
     assert meter.failed == 4
+
+
+class Timer:
+    def __init__(self) -> None:
+        self.now = 500.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("jump", [-3600.0, 3600.0, -1e9])
+def test_a_clock_that_jumps_changes_no_rate_and_no_order(jump: float) -> None:
+    timer = Timer()
+    meter = Meter(plan_of(1, 1, 1, 1), timer)
+    timer.now += 10
+    meter.finished(receipt(0, 1.0), now=1e9)
+    timer.now += 10
+    meter.finished(receipt(1, 1.0), now=1e9 + jump)
+    timer.now += 5
+    assert meter.rate() == pytest.approx(20 / 25)
+    assert meter.history == ((1e9, 10), (1e9 + 10, 20))
+    timer.now += 70
+    assert meter.rate() == 0
+
+
+def test_a_session_has_not_taken_less_than_no_time() -> None:
+    assert Progress(run_id="r", state="solving", started=7200, updated=3600).seconds == 0
+    assert Progress(run_id="r", state="solving", started=7200, updated=7260).seconds == 60

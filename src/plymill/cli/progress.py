@@ -58,7 +58,7 @@ class PlainLines:
     def __call__(self, progress: "Progress") -> None:
         """Show a progress, if it is time."""
         state = (progress.state, progress.stage)
-        if state == self._state and progress.updated - self._written < _LINE_EVERY:
+        if state == self._state and abs(progress.updated - self._written) < _LINE_EVERY:
             return
         self._state = state
         self._written = progress.updated
@@ -110,7 +110,7 @@ def figures(progress: "Progress") -> list[str]:
 
 def display(progress: "Progress") -> RenderableType:
     """A progress as a block of lines for a terminal."""
-    spent = duration(progress.updated - progress.started)
+    spent = duration(progress.seconds)
     head = Text.assemble((progress.run_id, "bold"), f"  {phase(progress)}, {spent}")
     parts: list[RenderableType] = [head]
     if progress.share is not None:

@@ -101,7 +101,7 @@ def as_json(result: "RunResult", artifacts: list[str]) -> dict[str, Any]:
         "quarantined": dict(result.quarantined),
         "items": progress.items_done,
         "items_resumed": progress.items_resumed,
-        "seconds": round(progress.updated - progress.started, 3),
+        "seconds": round(progress.seconds, 3),
         "artifacts": artifacts,
         "stages": dict(result.stages),
     }
@@ -118,7 +118,7 @@ def _artifacts(result: "RunResult") -> list[str]:
 
 def _tell(result: "RunResult", artifacts: list[str], store: str) -> None:
     progress = result.progress
-    spent = duration(progress.updated - progress.started)
+    spent = duration(progress.seconds)
     before = f", {progress.items_resumed:,} of them earlier" if progress.items_resumed else ""
     verb = "solved" if progress.item == "positions" else "played"
     done = f"{progress.items_done:,} {progress.item} {verb}{before}"

@@ -1,7 +1,8 @@
 """How far a run is: the figures of ``progress.json``, and the estimate of what is left."""
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import BaseModel, ConfigDict
@@ -72,6 +73,11 @@ class Progress(BaseModel):
     history: tuple[tuple[float, int], ...] = ()
 
     @property
+    def seconds(self) -> float:
+        """How long the session has taken, by a clock that may have been set meanwhile."""
+        return max(0.0, self.updated - self.started)
+
+    @property
     def share(self) -> float | None:
         """How much of the work is done, from 0 to 1; None before there is a plan."""
         if self.work_total > 0:
@@ -85,14 +91,21 @@ class Meter:
 
     Args:
         plan: what there is to do.
+        timer: seconds that never go back, whatever the clock does; rates are made of them.
     """
 
     plan: Plan
+    timer: Callable[[], float] = time.monotonic
     done: int = 0
     resumed: int = 0
-    _samples: list[tuple[float, int]] = field(default_factory=list)
+    _samples: list[tuple[float, int]] = field(default_factory=list)  # by the timer
+    _began: float = 0.0  # by the timer
+    _clock_ahead: float | None = None  # of the timer, when the first unit was finished
     _seconds: dict[int, float] = field(default_factory=dict)
     _failed: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._began = self.timer()
 
     @property
     def work_done(self) -> float:
@@ -126,7 +139,10 @@ class Meter:
     def finished(self, receipt: Receipt, now: float) -> None:
         """A unit is finished."""
         self._count(receipt)
-        self._samples.append((now, self.done))
+        ticks = self.timer()
+        if self._clock_ahead is None:
+            self._clock_ahead = now - ticks
+        self._samples.append((ticks, self.done))
         if len(self._samples) > 2 * HISTORY:
             del self._samples[1 : 2 * (HISTORY // 2) : 2]
 
@@ -136,9 +152,10 @@ class Meter:
         if self._seconds.pop(unit, None) is not None:
             self.done -= self.plan.units[unit].items
 
-    def rate(self, now: float, started: float) -> float:
+    def rate(self) -> float:
         """Items a second over the last minute (or since the start, if that is later)."""
-        since = max(started, now - RECENT)
+        now = self.timer()
+        since = max(self._began, now - RECENT)
         before = max((d for t, d in self._samples if t <= since), default=self.resumed)
         return max(0.0, (self.done - before) / max(now - since, 1e-9))
 
@@ -165,8 +182,9 @@ class Meter:
 
     @property
     def history(self) -> tuple[tuple[float, int], ...]:
-        """The samples kept for a chart."""
-        return tuple(self._samples)
+        """The samples kept for a chart, in seconds since 1970; they never go back."""
+        ahead = self._clock_ahead or 0.0
+        return tuple((ticks + ahead, done) for ticks, done in self._samples)
 
     def _count(self, receipt: Receipt) -> None:
         self._seconds[receipt.unit] = receipt.seconds
