@@ -7,7 +7,7 @@ mounted, a server that the test has started.
 from tests.faults.clocks import jumping_clock_environment, set_clock
 from tests.faults.disks import SmallDisk
 from tests.faults.moments import Moments
-from tests.faults.nodes import all_pids, kill_node, raylet_of
+from tests.faults.nodes import all_pids, cluster_of, kill_node, raylet_of, start_cluster
 from tests.faults.processes import (
     kill,
     kill_worker,
@@ -23,6 +23,7 @@ __all__ = [
     "Moments",
     "SmallDisk",
     "all_pids",
+    "cluster_of",
     "jumping_clock_environment",
     "kill",
     "kill_node",
@@ -31,6 +32,7 @@ __all__ = [
     "resume_worker",
     "running",
     "set_clock",
+    "start_cluster",
     "stop_worker",
     "wait_until_gone",
 ]

@@ -1,6 +1,7 @@
 """A disk that is really full: a file system of its own, in memory."""
 
 import errno
+import mmap
 import os
 import subprocess
 from collections.abc import Iterator
@@ -8,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _FILLER = ".filler-of-the-test"
-_PIECE = 4096
+PAGE = mmap.PAGESIZE  # what the shortest file takes
 
 
 class SmallDisk:
@@ -49,7 +50,7 @@ class SmallDisk:
         try:
             with (self.path / _FILLER).open("ab", buffering=0) as stream:
                 while self.room > leave:
-                    stream.write(bytes(_PIECE))
+                    stream.write(bytes(PAGE))
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise

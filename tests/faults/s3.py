@@ -42,6 +42,7 @@ class FlakyS3:
         self._port = 0
         self._every, self._status = 0, 503
         self._seconds = 0.0
+        self._slow_left: int | None = None
         self.requests = self.failed = 0
         self.bucket = f"books-{uuid4().hex[:8]}"
 
@@ -83,10 +84,10 @@ class FlakyS3:
         with self._lock:
             self._every, self._status = count, status
 
-    def slow(self, seconds: float) -> None:
-        """Take so long for each request."""
+    def slow(self, seconds: float, requests: int | None = None) -> None:
+        """Take so long for each request, or for each of the next so many."""
         with self._lock:
-            self._seconds = seconds
+            self._seconds, self._slow_left = seconds, requests
 
     def gone(self) -> None:
         """Let connections be refused; what is stored is kept."""
@@ -145,7 +146,9 @@ class FlakyS3:
             self.requests += 1
             fails = bool(self._every) and self.requests % self._every == 0
             self.failed += fails
-            seconds, status = self._seconds, self._status
+            seconds, status = self._seconds if self._slow_left != 0 else 0.0, self._status
+            if self._slow_left:
+                self._slow_left -= 1
         time.sleep(seconds)
         if not fails:
             return self._app(environ, start_response)

@@ -23,7 +23,8 @@ from plymill.cluster.retries import Patience, is_transient
 
 T = TypeVar("T")
 
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+#: What the system says when there is no room, or no more for this user.
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Files(Protocol):
@@ -64,7 +65,7 @@ class Files(Protocol):
         """Where a file or folder inside this one is, as a person would name it."""
 
     def patient(self, seconds: float) -> Self:
-        """The same files, asked again for so long while the store is away; 0: asked once."""
+        """The same files, asked again for so long in all while the store is away."""
 
 
 class ArrowFiles:
@@ -164,7 +165,7 @@ class ArrowFiles:
         return f"{head.rstrip('/')}/{path}{mark}{query}"
 
     def patient(self, seconds: float) -> "ArrowFiles":
-        """See `Files.patient`. Patience begins once the store has been reached.
+        """See `Files.patient`. It begins once the store has been reached.
 
         A copy in another process has it from the beginning: the store was reached from here.
         """
@@ -298,7 +299,7 @@ def _reopen(url: str, patience: float) -> ArrowFiles:
 
 def _explained(error: OSError, what: str, where: str) -> StoreError:
     """One sentence about an error of the system."""
-    if error.errno in _FULL:
+    if error.errno in DISK_FULL:
         return StoreFullError(
             f"The disk of the store is full: cannot {what} {where}; make room and run the "
             "same command again, finished units are kept."

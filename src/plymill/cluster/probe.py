@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from plymill.cluster.errors import StoreError
+from plymill.cluster.retries import SHORT
 from plymill.cluster.store import RunStore
 
 _EXPECTED = "expected a store that all nodes read and write"
@@ -35,7 +36,7 @@ class StoreProbe:
         patience: for how many seconds a node waits for a store that is away.
     """
 
-    def __init__(self, store: RunStore, *, patience: float = 0.0) -> None:
+    def __init__(self, store: RunStore, *, patience: float = SHORT) -> None:
         self._store = store
         self._patience = patience
         self._folder = f"probe-{uuid4().hex}"

@@ -1,8 +1,9 @@
 """Asking a store again that fails for a while.
 
-Arrow asks S3 again by itself, five times a second for six seconds: that is enough for single
-errors, and for a server that is told to slow down. A server that is away for longer is asked again
-from here, for as long as somebody has patience; Ctrl-C is heard between two attempts.
+Arrow asks S3 again by itself, five times a second for six seconds, where nobody answers or the
+answer is an error that it understands. It does not when the error is longer than the file that was
+asked for, nor when the server is away for longer. So it is asked again from here, for as long as
+somebody has patience; Ctrl-C is heard between two attempts.
 
 What no waiting mends (no permission, no such bucket, a full disk) is never asked for again.
 """
@@ -20,6 +21,9 @@ T = TypeVar("T")
 
 #: How long a run waits for its store, in seconds: longer than a server takes to start anew.
 PATIENCE = 180.0
+
+#: How long anybody else waits: no longer than Arrow where nobody answers.
+SHORT = 5.0
 
 _FIRST, _LONGEST = 0.5, 10.0  # seconds between two attempts
 
@@ -46,14 +50,14 @@ class Patience:
     the run has failed, a lease to give back) would wait as long again, one after the other.
 
     Args:
-        seconds: from the first failure of a request to its last attempt; 0: each is made once.
+        seconds: from the begin of a request after which no further attempt is made.
         clock: seconds that never go back.
         sleep: waits.
     """
 
     def __init__(
         self,
-        seconds: float = 0.0,
+        seconds: float = SHORT,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -73,7 +77,8 @@ class Patience:
             OSError: what the last attempt raised, with a note of how long it was tried if that was
                 more than once.
         """
-        since: float | None = None
+        since = self._clock()
+        attempts = 0
         pause = _FIRST
         while True:
             try:
@@ -81,14 +86,15 @@ class Patience:
             except OSError as error:
                 if not is_transient(error):
                     raise
-                now = self._clock()
-                if since is None:
-                    since = now
-                    _tell("the store fails, and is asked again", error)
-                if self._lost or now - since >= self.seconds:
+                attempts += 1
+                if attempts == 1:
+                    fields = {"error": str(error)}
+                    _log.warning("the store fails, and is asked again", extra={"fields": fields})
+                spent = self._clock() - since
+                if self._lost or spent >= self.seconds:
                     self._lost = True
-                    if now > since:
-                        error.add_note(f"asked again for {now - since:.0f} seconds")
+                    if attempts > 1:
+                        error.add_note(f"asked {attempts} times in {spent:.0f} seconds")
                     raise
             else:
                 self._lost = False
@@ -96,7 +102,3 @@ class Patience:
             # Many workers are not to come back in the same moment.
             self._sleep(min(pause * random.uniform(0.5, 1.0), self.seconds))
             pause = min(2 * pause, _LONGEST)
-
-
-def _tell(message: str, error: BaseException) -> None:
-    _log.warning(message, extra={"fields": {"error": str(error)}})

@@ -6,14 +6,18 @@ called again.
 
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from plymill._version import __version__
-from plymill.cluster.errors import CorruptFileError
+from plymill.cluster.errors import CorruptFileError, RunFailedError, StoreError
+from plymill.cluster.files import DISK_FULL
 from plymill.cluster.job import Job, Stage, StageContext
 from plymill.cluster.leftovers import scratch_folder, sweep_scratch
 from plymill.cluster.plan import Plan, Round, Unit, results_digest
@@ -120,11 +124,27 @@ def run_stage(job: Job, store: RunStore, plan: Plan, name: str) -> Mapping[str, 
     def publish(path: str, data: bytes) -> None:
         files[path] = store.publish(f"{ARTIFACTS}/{path}", data)
 
-    with scratch_folder(store.run_id) as scratch:
+    with scratch_folder(store.run_id) as scratch, _telling_where_it_is_full(scratch):
         context = StageContext(store, plan, scratch, _earlier(job, store, stage), publish)
         result = stage.run(context)
     store.write_sealed(_record(name), {"files": files, "result": result})
     return result
+
+
+@contextmanager
+def _telling_where_it_is_full(scratch: Path) -> Iterator[None]:
+    try:
+        yield
+    except StoreError:
+        raise
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise RunFailedError(
+            f"The disk of {scratch.parent} on {socket.gethostname()} is full, where stages put "
+            "their temporary files (TMPDIR names another place); make room and run the same "
+            "command again, finished units are kept."
+        ) from error
 
 
 def seal(job: Job, store: RunStore, plan: Plan) -> None:
