@@ -1,5 +1,6 @@
 """The sequential test: against published values, its laws, and its error rates by simulation."""
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -24,6 +25,17 @@ def test_llr_is_the_published_one(case: list[Any]) -> None:
     _, model, elo0, elo1, counts, expected, tolerance = case
     test = Sprt(elo0=elo0, elo1=elo1, model=model, pentanomial=len(counts) == 5)
     assert float(test.llr(counts)) == pytest.approx(expected, rel=tolerance)
+
+
+@pytest.mark.parametrize("pentanomial", [True, False])
+@pytest.mark.parametrize(("model", "limit"), [("logistic", 1000), ("normalized", 200)])
+def test_up_to_its_limits_the_llr_is_finite_whatever_the_results_are(
+    model: Any, limit: int, *, pentanomial: bool
+) -> None:
+    for elo0, elo1 in ((-limit, limit), (0, limit), (-limit, 1 - limit)):
+        test = Sprt(elo0=elo0, elo1=elo1, model=model, pentanomial=pentanomial)
+        counts = np.array(list(itertools.product((0, 1, 1000), repeat=test.kinds)))
+        assert np.isfinite(test.llr(counts)).all()
 
 
 def test_bounds_are_walds() -> None:
@@ -108,7 +120,13 @@ def test_without_results_nothing_is_decided() -> None:
     ("settings", "sentence"),
     [
         ({"elo0": 5, "elo1": 5}, "SPRT: expected elo0 less than elo1, got 5 and 5."),
-        ({"elo0": math.nan, "elo1": 5}, "expected elo0 less than elo1"),
+        ({"elo0": math.nan, "elo1": 5}, "elo0: expected logistic Elo from -1000 to 1000, got nan"),
+        ({"elo0": 0, "elo1": math.inf}, "elo1: expected logistic Elo from -1000 to 1000, got inf"),
+        ({"elo0": 0, "elo1": 1e9}, "elo1: expected logistic Elo from -1000 to 1000"),
+        (
+            {"elo0": -201, "elo1": 0, "model": "normalized"},
+            "elo0: expected normalized Elo from -200 to 200, got -201.",
+        ),
         ({"elo0": 0, "elo1": 5, "alpha": 0}, "alpha: expected more than 0 and less than 0.5"),
         ({"elo0": 0, "elo1": 5, "beta": 0.7}, "beta: expected more than 0 and less than 0.5"),
         ({"elo0": 0, "elo1": 5, "model": "bayes"}, "expected logistic or normalized Elo"),

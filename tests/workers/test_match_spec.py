@@ -19,8 +19,8 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (GridJob, {**GRID, "first": "ten"}, "first: iterations 'ten': expected a list"),
     (GridJob, {**GRID, "first": []}, "first: "),
     (GridJob, {**GRID, "first": [20, 10]}, "first: .*expected ascending numbers"),
-    (GridJob, {**GRID, "second": [10.5]}, "second.0: .*got 10.5"),
-    (GridJob, {**GRID, "second": [True]}, "second.0: .*got True"),
+    (GridJob, {**GRID, "second": [10.5]}, "second.*got 10.5"),
+    (GridJob, {**GRID, "second": [True]}, "second.*got [Tt]rue"),
     (GridJob, {**GRID, "second": 10}, "second: .*got 10"),
     (GridJob, {**GRID, "options": "speed=9"}, "options: .*no option 'speed'"),
     (GridJob, {**GRID, "samples": 0}, "samples: .*got 0"),
@@ -39,6 +39,9 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (DuelJob, {**DUEL, "player_a": "uct"}, "player_a: .*number of iterations"),
     (DuelJob, {**DUEL, "player_b": "deep-blue"}, "player_b: There is no player 'deep-blue'"),
     (DuelJob, {**DUEL, "elo0": 30}, "SPRT: expected elo0 less than elo1, got 30"),
+    (DuelJob, {**DUEL, "elo1": 1e9}, "SPRT: elo1: expected logistic Elo from -1000 to 1000, got 1"),
+    (DuelJob, {**DUEL, "elo0": -1001}, "SPRT: elo0: expected logistic Elo .*got -1001"),
+    (DuelJob, {**DUEL, "model": "normalized", "elo1": 201}, "expected normalized Elo from -200"),
     (DuelJob, {**DUEL, "alpha": 0.7}, "SPRT: alpha: .*got 0.7"),
     (DuelJob, {**DUEL, "model": "glicko"}, "model: .*got 'glicko'"),
     (DuelJob, {**DUEL, "max_pairs": 0}, "max_pairs: .*got 0"),
@@ -52,6 +55,30 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (PoolJob, {**POOL, "players": "random"}, "players: .*got 'random'"),
     (PoolJob, {**POOL, "players": ["uct:9", "uct:9,c=1.4142135623730951"]}, "'uct:9' twice"),
 ]
+
+
+NUMBERS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
+    *((GridJob, GRID, name) for name in ("until", "audit_fraction", "unit_seconds", "samples")),
+    *((DuelJob, DUEL, name) for name in ("elo0", "elo1", "alpha", "beta", "opening_margin")),
+    *((DuelJob, DUEL, name) for name in ("max_pairs", "opening_plies", "opening_count", "seed")),
+    (PoolJob, POOL, "samples"),
+]
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf"), 1e300, -1e300])
+@pytest.mark.parametrize(
+    ("kind", "fields", "name"), NUMBERS, ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_what_is_no_number_or_out_of_all_range_is_refused_in_one_sentence(
+    kind: type[JobSpec], fields: dict[str, Any], name: str, number: float
+) -> None:
+    with pytest.raises(SpecError, match=f"^the flags: .*{name}: .*expected .*got .*\\.$") as caught:
+        kind.from_fields({**fields, name: number}, where="the flags")
+    said = str(caught.value)
+    assert "\n" not in said
+    assert "nput" not in said, "no words of the library that checks it"
+    with pytest.raises(SpecError):
+        kind.from_fields({**fields, name: number, "model": "normalized"}, where="the flags")
 
 
 @pytest.mark.parametrize(("kind", "fields", "expected"), FAULTS)

@@ -36,6 +36,11 @@ Model = Literal["logistic", "normalized"]
 MISSING = -1
 VOID = -2
 
+#: The largest difference of either sign that a hypothesis may speak of. At 1,000 Elo the stronger
+#: player scores 99.7%. Normalized Elo beyond 200 is a mean further above 1/2 than distributions of
+#: few kinds of results allow to be fitted.
+LIMITS = {"logistic": 1000, "normalized": 200}
+
 #: What a kind of result counts that never occurred, so that it stays possible; as in fishtest.
 _NEVER = 1e-3
 
@@ -70,8 +75,8 @@ class Sprt:
     """A test.
 
     Attributes:
-        elo0: difference under the null hypothesis.
-        elo1: difference under the alternative.
+        elo0: difference under the null hypothesis, within `LIMITS`.
+        elo1: difference under the alternative, likewise.
         alpha: accepted risk to accept the alternative where the null hypothesis is true (type I).
         beta: accepted risk of the opposite (type II).
         model: what kind of Elo the bounds are.
@@ -87,7 +92,16 @@ class Sprt:
     pentanomial: bool = True
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.elo0) and math.isfinite(self.elo1) and self.elo0 < self.elo1):
+        if self.model not in LIMITS:
+            raise MatchError(f"SPRT: expected logistic or normalized Elo, got '{self.model}'.")
+        limit = LIMITS[self.model]
+        for name in ("elo0", "elo1"):
+            if not abs(getattr(self, name)) <= limit:  # NaN is not, either
+                raise MatchError(
+                    f"SPRT: {name}: expected {self.model} Elo from -{limit} to {limit}, "
+                    f"got {getattr(self, name)}."
+                )
+        if self.elo0 >= self.elo1:
             raise MatchError(
                 f"SPRT: expected elo0 less than elo1, got {self.elo0} and {self.elo1}."
             )
@@ -97,8 +111,6 @@ class Sprt:
                     f"SPRT: {name}: expected more than 0 and less than 0.5, "
                     f"got {getattr(self, name)}."
                 )
-        if self.model not in ("logistic", "normalized"):
-            raise MatchError(f"SPRT: expected logistic or normalized Elo, got '{self.model}'.")
 
     @property
     def bounds(self) -> tuple[float, float]:

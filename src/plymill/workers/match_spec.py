@@ -11,7 +11,7 @@ from plymill.games import open_game
 from plymill.matches.grids import MAX_AXIS, Cell, grid_cells, parse_iterations
 from plymill.matches.rounds import check_width
 from plymill.matches.sprt import Sprt
-from plymill.players import PerfectSpec, PlayerSpec, parse_player
+from plymill.players import PerfectSpec, PlayerError, PlayerSpec, parse_player
 from plymill.players.perfect import GAME as PERFECT_GAME
 
 if TYPE_CHECKING:
@@ -102,7 +102,11 @@ class GridJob(MatchJob):
     @classmethod
     def _canonical_options(cls, options: str) -> str:
         """Without those at their default, in the order of all descriptions."""
-        text = parse_player(f"uct:1,{options}" if options else "uct:1").text
+        try:
+            text = parse_player(f"uct:1,{options}" if options else "uct:1").text
+        except PlayerError as error:  # it names a player whom nobody has asked for
+            said = str(error).replace(f"Player 'uct:1,{options}'", f"'{options}'")
+            raise ValueError(said) from None
         return text.partition(",")[2]
 
     @field_validator("until")
@@ -164,8 +168,9 @@ class DuelJob(OpeningJob):
     Attributes:
         player_a: the one of whom it is asked, such as ``uct:1000``.
         player_b: his opponent.
-        elo0: difference for which the test says H0: A is not so much better.
-        elo1: difference for which it says H1: A is so much better.
+        elo0: difference for which the test says H0: A is not so much better; from -1,000 to 1,000,
+            or from -200 to 200 of normalized Elo.
+        elo1: difference for which it says H1: A is so much better; likewise.
         alpha: risk of H1 where H0 is true.
         beta: risk of H0 where H1 is true.
         model: what Elo the bounds are: ``logistic`` or ``normalized``.
