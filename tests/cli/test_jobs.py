@@ -110,7 +110,7 @@ def test_a_run_that_is_done_is_not_sent(
 @pytest.mark.parametrize(
     ("flag", "value", "words"),
     [
-        ("--driver-label", "ssd", "--driver-label ssd: expected NAME=VALUE."),
+        ("--driver-label", "ssd", "--driver-label 'ssd': expected NAME=VALUE."),
         ("--driver-resource", "drivers=none", "drivers=none: expected a positive number."),
         ("--env", "NOT_SET_HERE", "expected NAME=VALUE or a variable that is set here."),
         ("--wheel", "nothing.whl", "is no wheel of plymill"),

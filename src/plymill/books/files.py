@@ -13,6 +13,7 @@ from plymill.books.format import MAGIC
 from plymill.books.layouts import PUBLISHED, guess_layout, read_published, write_published
 from plymill.books.packed import BookWriter, PackedBook
 from plymill.books.scope import Scope
+from plymill.errors import told
 
 #: Names of the layouts that books can be read and written in.
 LAYOUTS = ("plymill", *PUBLISHED)
@@ -41,7 +42,7 @@ def open_book(path: str | os.PathLike[str], layout: str | None = None) -> Book:
             return read_published(file, PUBLISHED[layout])
         guess = None if own else guess_layout(file)
     except OSError as error:
-        raise BookFormatError(f"cannot read {file}: {error.strerror}") from error
+        raise BookFormatError(f"cannot read {file}: {told(error)}") from error
     if own:
         raise BookFormatError(f"{file} is a plymill book and not of the {layout} layout")
     hint = f"it looks like the layout {guess!r}" if guess else "no published layout fits either"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plymill.books.errors import BookFormatError
-from plymill.errors import InvalidPositionError
+from plymill.errors import InvalidPositionError, not_utf8, told
 from plymill.games.connect4 import HEIGHT, SQUARES, WIDTH, Position
 
 _STONES = {"b": 0, "x": 1, "o": 2}
@@ -30,9 +30,11 @@ def read_uci(path: str | os.PathLike[str]) -> tuple[npt.NDArray[np.uint64], npt.
             message names the line.
     """
     try:
-        lines = Path(path).read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BookFormatError(f"cannot read {path}: {error}") from error
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise BookFormatError(f"cannot read {path}: {told(error)}") from error
+    except UnicodeDecodeError as error:
+        raise BookFormatError(f"{path}: expected a data file {not_utf8(error)}") from None
     rows = [
         _read_line(line.strip(), f"line {number} of {path}")
         for number, line in enumerate(lines, start=1)

@@ -37,7 +37,9 @@ def verify(
             help="How many random positions to solve again; 0 for none.",
         ),
     ] = 0,
-    seed: Annotated[int, Parameter(help="Chooses the sample.")] = 0,
+    seed: Annotated[
+        int, Parameter(validator=validators.Number(gte=0), help="Chooses the sample.")
+    ] = 0,
     table_mb: TableMb = None,
     json: Json = False,
 ) -> int:

@@ -8,8 +8,7 @@ from cyclopts import Parameter
 
 from plymill.cli.options import (
     DEFAULT_STORE,
-    Address,
-    AllowInsecure,
+    Cluster,
     Json,
     RunId,
     Sending,
@@ -20,7 +19,7 @@ from plymill.cli.options import (
 if TYPE_CHECKING:
     from plymill.cluster.submissions import Submission
 
-_HERE, _SENDING = TableWork(), Sending()
+_ASKED, _HERE, _SENDING = Cluster(), TableWork(), Sending()
 _STOP_SECONDS = 60.0
 _PAUSE = 0.5
 
@@ -45,19 +44,17 @@ def submit(
     return send(spec_from_toml(job), work, sending)
 
 
-def jobs(
-    *, address: Address = None, allow_insecure: AllowInsecure = False, json: Json = False
-) -> int:
+def jobs(*, cluster: Cluster = _ASKED, json: Json = False) -> int:
     """List the runs that were sent to a cluster."""
     from plymill.cli.output import say, say_json, say_table
     from plymill.cli.sending import connect
 
-    cluster = connect(address, allow_insecure=allow_insecure)
-    found = cluster.submissions()
+    server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+    found = server.submissions()
     if json:
         say_json([_fields(submission) for submission in found])
     elif not found:
-        say(f"No runs were sent to the cluster at {cluster.address}.")
+        say(f"No runs were sent to the cluster at {server.address}.")
     else:
         rows = [
             (s.name, s.status.lower(), s.owner, f"{s.weight:g}", _since(s), s.store) for s in found
@@ -71,8 +68,7 @@ def status(
     /,
     *,
     store: Store = DEFAULT_STORE,
-    address: Address = None,
-    allow_insecure: AllowInsecure = False,
+    cluster: Cluster = _ASKED,
     json: Json = False,
 ) -> int:
     """Show how far a run is, from its store, and whether the cluster drives it."""
@@ -81,20 +77,20 @@ def status(
     from plymill.cli.sending import connect, known_address
     from plymill.cluster.submissions import attempts
 
-    if known_address(address) is None:
+    if known_address(cluster.address) is None:
         show_run(run, store, json=json)
         return 0
-    cluster = connect(address, allow_insecure=allow_insecure)
-    found = attempts(cluster.submissions(), run)
+    server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+    found = attempts(server.submissions(), run)
     where = _store_of(found, store)
     if json:
         jobs_of_run = [_fields(submission) for submission in found]
         say_json({**summary_of(run, where, planned=bool(found)), "jobs": jobs_of_run})
         return 0
     for attempt in found[-1:]:
-        say(f"On the cluster at {cluster.address}: {_words(attempt)}")
+        say(f"On the cluster at {server.address}: {_words(attempt)}")
     if not found:
-        say(f"On the cluster at {cluster.address}: never sent there")
+        say(f"On the cluster at {server.address}: never sent there")
     show_run(run, where, json=False, planned=bool(found))
     if found and not found[-1].active and found[-1].status != "SUCCEEDED":
         say(f"To go on: {program()} resume {run}")
@@ -109,8 +105,7 @@ def logs(
         bool,
         Parameter(negative="", show_default=False, help="Go on until the run ends."),
     ] = False,
-    address: Address = None,
-    allow_insecure: AllowInsecure = False,
+    cluster: Cluster = _ASKED,
 ) -> int:
     """Show what the driver of a run writes on the cluster."""
     import sys
@@ -118,9 +113,9 @@ def logs(
     from plymill.cli.sending import connect
     from plymill.cluster.submissions import require_attempt
 
-    cluster = connect(address, allow_insecure=allow_insecure)
-    attempt = require_attempt(cluster, run)
-    pieces = cluster.follow(attempt.name) if follow else iter([cluster.logs(attempt.name)])
+    server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+    attempt = require_attempt(server, run)
+    pieces = server.follow(attempt.name) if follow else iter([server.logs(attempt.name)])
     for piece in pieces:
         sys.stdout.write(piece)
         sys.stdout.flush()
@@ -131,14 +126,13 @@ def stop(
     run: RunId,
     /,
     *,
-    address: Address = None,
-    allow_insecure: AllowInsecure = False,
+    cluster: Cluster = _ASKED,
     json: Json = False,
 ) -> int:
     """Stop a run on the cluster. What is finished is kept; 'plymill resume' goes on."""
     from plymill.cli.output import program, say, say_json
 
-    attempt, ended = _stop(run, address, allow_insecure=allow_insecure)
+    attempt, ended = _stop(run, cluster)
     if json:
         say_json({"run_id": run, "job": attempt.name, "stopped": ended})
     elif ended:
@@ -154,21 +148,24 @@ def cancel(
     /,
     *,
     store: Store = DEFAULT_STORE,
-    address: Address = None,
-    allow_insecure: AllowInsecure = False,
+    cluster: Cluster = _ASKED,
+    json: Json = False,
 ) -> int:
     """Stop a run for good: sending its job again does not start it any more.
 
     What is finished is kept; 'plymill resume' takes the run up again, 'plymill delete' removes it.
     """
-    from plymill.cli.output import program, say
+    from plymill.cli.output import program, say, say_json
     from plymill.cluster import RunStore, load_run
     from plymill.cluster.submit import cancel as give_up
 
-    attempt, _ = _stop(run, address, allow_insecure=allow_insecure)
+    attempt, _ = _stop(run, cluster)
     where = _store_of([attempt], store)
     load_run(where, run)
     give_up(RunStore.open(where, run))
+    if json:
+        say_json({"run_id": run, "job": attempt.name, "cancelled": True})
+        return 0
     say(f"Run {run} is cancelled; what is finished is kept.")
     say(f"To take it up again: {program()} resume {run}")
     return 0
@@ -183,8 +180,8 @@ def resume(run: RunId, /, *, work: TableWork = _HERE, sending: Sending = _SENDIN
     from plymill.workers.run import stored_spec
 
     if work.store == DEFAULT_STORE:
-        cluster = connect(work.address, allow_insecure=work.allow_insecure)
-        work = replace(work, store=_store_of(attempts(cluster.submissions(), run), work.store))
+        server = connect(work.address, allow_insecure=work.allow_insecure)
+        work = replace(work, store=_store_of(attempts(server.submissions(), run), work.store))
     return send(stored_spec(run, work.store), work, sending, again=True)
 
 
@@ -194,8 +191,7 @@ def download(
     /,
     *,
     store: Store = DEFAULT_STORE,
-    address: Address = None,
-    allow_insecure: AllowInsecure = False,
+    cluster: Cluster = _ASKED,
     json: Json = False,
 ) -> int:
     """Fetch the artefacts of a finished run, several at a time, each checked against its digest.
@@ -207,9 +203,9 @@ def download(
     from plymill.cli.sending import connect, known_address
     from plymill.cluster.submissions import attempts
 
-    if store == DEFAULT_STORE and known_address(address) is not None:
-        cluster = connect(address, allow_insecure=allow_insecure)
-        store = _store_of(attempts(cluster.submissions(), run), store)
+    if store == DEFAULT_STORE and known_address(cluster.address) is not None:
+        server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+        store = _store_of(attempts(server.submissions(), run), store)
     fetch_run(run, store, destination, json=json)
     return 0
 
@@ -219,47 +215,55 @@ def delete(
     /,
     *,
     store: Store = DEFAULT_STORE,
-    address: Address = None,
-    allow_insecure: AllowInsecure = False,
+    cluster: Cluster = _ASKED,
     yes: Yes = False,
+    json: Json = False,
 ) -> int:
     """Remove a run with all its files from the store, and from the cluster's list."""
     from plymill.cli.failures import UsageError
-    from plymill.cli.output import confirm, say
+    from plymill.cli.output import confirm, say, say_json
+    from plymill.cli.patience import patience
     from plymill.cli.sending import connect, known_address
     from plymill.cli.sources import require_store
-    from plymill.cluster import RunStore
+    from plymill.cluster import RunStore, load_run
     from plymill.cluster.submissions import attempts
     from plymill.cluster.submit import delete_run
 
-    cluster = None
-    if known_address(address) is not None:
-        cluster = connect(address, allow_insecure=allow_insecure)
-        store = _store_of(attempts(cluster.submissions(), run), store)
+    server, sent = None, []
+    if known_address(cluster.address) is not None:
+        server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+        sent = attempts(server.submissions(), run)
+        store = _store_of(sent, store)
     require_store(store, there=True)
     files = RunStore.open(store, run)
+    if not sent and not files.files.list(""):
+        load_run(store, run)  # says that there is no such run, and which there are
     question = f"Remove {files.url} with all that is in it, artefacts too?"
     if not yes and not confirm(question):
         raise UsageError("Nothing was removed; --yes removes without a question")
-    delete_run(files, cluster)
-    say(f"Run {run} is removed from {store}.")
+    with patience(f"Removing {files.url}"):
+        delete_run(files, server)
+    if json:
+        say_json({"run_id": run, "store": store, "deleted": True})
+    else:
+        say(f"Run {run} is removed from {store}.")
     return 0
 
 
-def _stop(run: str, address: str | None, *, allow_insecure: bool) -> tuple["Submission", bool]:
+def _stop(run: str, cluster: Cluster) -> tuple["Submission", bool]:
     """Ask a driver to end and wait for that; the attempt, and whether it was running."""
     from plymill.cli.patience import patience
     from plymill.cli.sending import connect
     from plymill.cluster import ClusterError
     from plymill.cluster.submissions import require_attempt
 
-    cluster = connect(address, allow_insecure=allow_insecure)
-    attempt = require_attempt(cluster, run)
-    if not attempt.active or not cluster.stop(attempt.name):
+    server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+    attempt = require_attempt(server, run)
+    if not attempt.active or not server.stop(attempt.name):
         return attempt, False
     deadline = time.monotonic() + _STOP_SECONDS
     with patience(f"Stopping {attempt.name}"):
-        while require_attempt(cluster, run).active:
+        while require_attempt(server, run).active:
             if time.monotonic() > deadline:
                 raise ClusterError(
                     f"Run {run} was asked to stop, but is still running after "

@@ -45,6 +45,7 @@ def compare(
 ) -> int:
     """Compare a grid cell by cell: z of each, chi-squared over all, what stands out."""
     from plymill.cli.output import say, say_json
+    from plymill.cli.patience import patience
     from plymill.cli.sources import require_free, require_store
     from plymill.matches.compare import compare_grids
 
@@ -55,14 +56,15 @@ def compare(
         require_free(chart, force=force)
         _require_kind(chart)
     ours = _open_grid(store, run)
-    theirs, name = (
-        _published(ours, published, game)
-        if published is not None
-        else _other(ours, _open_grid(store, str(other)))
-    )
-    comparison = compare_grids(_grid(ours), theirs)
-    if chart is not None:
-        _draw(comparison, ours, name, chart)
+    with patience(f"Comparing {run}"):
+        theirs, name = (
+            _published(ours, published, game)
+            if published is not None
+            else _other(ours, _open_grid(store, str(other)))
+        )
+        comparison = compare_grids(_grid(ours), theirs)
+        if chart is not None:
+            _draw(comparison, ours, name, chart)
     if json:
         say_json(_as_json(ours, name, comparison))
     else:
@@ -96,7 +98,7 @@ def _grid(run: "PlayedRun") -> "Grid":
 def _published(run: "PlayedRun", path: Path, game: str | None) -> tuple["Grid", str]:
     from plymill.matches.published import of_game, read_published
 
-    with path.open(encoding="utf-8", newline="") as lines:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
         tables = read_published(lines, where=str(path))
     return of_game(tables, game or run.spec.game, where=str(path)), path.name
 
@@ -116,6 +118,7 @@ def _require_kind(path: Path) -> None:
 
 
 def _draw(comparison: "GridComparison", run: "PlayedRun", name: str, path: Path) -> None:
+    from plymill.cluster.leftovers import write_whole
     from plymill.matches.charts import Figure, difference_chart, page, png, svg
 
     drawn = difference_chart(
@@ -126,12 +129,12 @@ def _draw(comparison: "GridComparison", run: "PlayedRun", name: str, path: Path)
         sides=run.spec.rules.players,
     )
     if path.suffix == ".svg":
-        path.write_text(svg(drawn), encoding="utf-8")
+        write_whole(path, svg(drawn).encode())
     elif path.suffix == ".png":
-        path.write_bytes(png(drawn))
+        write_whole(path, png(drawn))
     else:
         title = f"{run.spec.run_id} against {name}"
-        path.write_text(page(title, [Figure(drawn)]), encoding="utf-8")
+        write_whole(path, page(title, [Figure(drawn)]).encode())
 
 
 def _show(run: "PlayedRun", name: str, comparison: "GridComparison") -> None:

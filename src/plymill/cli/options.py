@@ -74,15 +74,6 @@ AllowInsecure = Annotated[
         help="Use a cluster that asks for no token, where anybody can run anything.",
     ),
 ]
-Address = Annotated[
-    str | None,
-    Parameter(
-        name="--address",
-        help="The cluster's job server, such as http://head:8265; PLYMILL_ADDRESS or RAY_ADDRESS "
-        "of the environment if left out.",
-    ),
-]
-
 DEFAULT_STORE = "./runs"
 
 
@@ -125,6 +116,21 @@ class Work:
     ] = 1.0
     allow_insecure: AllowInsecure = False
     json: Json = False
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Cluster:
+    """Which cluster is asked."""
+
+    address: Annotated[
+        str | None,
+        Parameter(
+            help="The cluster's job server, such as http://head:8265; PLYMILL_ADDRESS or "
+            "RAY_ADDRESS of the environment if left out."
+        ),
+    ] = None
+    allow_insecure: AllowInsecure = False
 
 
 @Parameter(name="*")

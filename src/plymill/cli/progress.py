@@ -70,7 +70,7 @@ def line(progress: "Progress") -> str:
     parts = [f"{progress.run_id}: {phase(progress)}"]
     if progress.units_total and progress.state == "solving":
         parts += figures(progress)
-    if progress.message:
+    if _tells(progress):
         parts.append(progress.message)
     return ", ".join(parts)
 
@@ -126,9 +126,14 @@ def display(progress: "Progress") -> RenderableType:
             parts.append(_workers(progress))
         else:
             parts.append(Text(f"  {items}, {units}"))
-    if progress.message:
+    if _tells(progress):
         parts.append(Text(progress.message, style="yellow"))
     return Group(*parts)
+
+
+def _tells(progress: "Progress") -> bool:
+    """Whether there is a message; why a run has ended is what the command says last, once."""
+    return bool(progress.message) and progress.state not in ("failed", "interrupted")
 
 
 def _workers(progress: "Progress") -> RenderableType:

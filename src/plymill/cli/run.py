@@ -32,11 +32,13 @@ _EVENTS_SHOWN = 5
 def list_(*, store: Store = DEFAULT_STORE, json: Json = False) -> int:
     """List the runs of a store."""
     from plymill.cli.output import say, say_json, say_table
+    from plymill.cli.patience import patience
     from plymill.cli.sources import require_store
     from plymill.cluster import list_runs
 
     require_store(store, there=store != DEFAULT_STORE)
-    runs = list_runs(store)
+    with patience(f"Reading the runs of {store}"):
+        runs = list_runs(store)
     if json:
         say_json([_summary(run) for run in runs])
     elif not runs:
@@ -64,19 +66,22 @@ def show_run(run: str, store: str, *, json: bool, planned: bool = False) -> None
         planned: the run was sent to a cluster and may not have begun: then that is told.
     """
     from plymill.cli.output import say, say_json
+    from plymill.cli.patience import patience
     from plymill.cli.sources import require_store
     from plymill.cluster import RunNotFoundError, RunStore, load_run
 
     require_store(store, there=True)
     try:
-        found = load_run(store, run)
+        with patience(f"Reading {run}"):
+            found = load_run(store, run)
+            files = RunStore.open(store, run)
+            events = files.read_events()
     except RunNotFoundError:
         if not planned:
             raise
         say(f"{run}: nothing in {store} yet")
         return
-    files = RunStore.open(store, run)
-    trouble = [event for event in files.read_events() if event.get("event") in _TROUBLE]
+    trouble = [event for event in events if event.get("event") in _TROUBLE]
     if json:
         say_json(
             {**_summary(found), "url": files.url, "manifest": found.manifest, "trouble": trouble}
@@ -164,11 +169,12 @@ def fetch_run(run: str, store: str, folder: Path, *, json: bool) -> None:
     """Fetch the artefacts of a run, with a bar on a terminal and a line for each file elsewhere."""
     from plymill.cli.output import say, say_json
     from plymill.cli.patience import fetching
-    from plymill.cli.sources import require_store
+    from plymill.cli.sources import require_folder, require_store
     from plymill.cli.words import plural
     from plymill.cluster import download as fetch
     from plymill.cluster import load_run
 
+    require_folder(folder)
     require_store(store, there=True)
     files = (load_run(store, run).manifest or {}).get("files", {})
     with fetching(sum(file["bytes"] for file in files.values())) as on_file:

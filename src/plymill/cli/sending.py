@@ -2,6 +2,7 @@
 
 import getpass
 import os
+import re
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from plymill.cluster.ray_jobs import RayJobs
     from plymill.cluster.submit import Shipment
 
+_VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*").fullmatch
 _ADDRESSES = ("PLYMILL_ADDRESS", "RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
 
 
@@ -40,6 +42,7 @@ def send(
     from plymill.cluster.submit import submit
     from plymill.workers.run import prepare_store
 
+    shipment = shipment_of(sending)
     store = store_for_cluster(work.store)
     done = prepare_store(job, store, reference, again=again)
     if done:
@@ -51,7 +54,7 @@ def send(
         job,
         store,
         options=options_of(work),
-        shipment=shipment_of(sending),
+        shipment=shipment,
         tell=lambda text: note(f"plymill: {text} ..."),
     )
     _tell(job.run_id, store, sent.name, "sent" if sent.new else "running already", work)
@@ -65,9 +68,13 @@ def connect(address: str | None, *, allow_insecure: bool) -> "RayJobs":
         UsageError: nobody said where it is.
         ClusterError: it cannot be used.
     """
-    from plymill.cluster.ray_jobs import RayJobs
+    from plymill.cli.patience import patience
 
-    return RayJobs(require_address(address), allow_insecure=allow_insecure)
+    found = require_address(address)
+    with patience(f"Asking the cluster at {found}"):
+        from plymill.cluster.ray_jobs import RayJobs
+
+        return RayJobs(found, allow_insecure=allow_insecure)
 
 
 def require_address(address: str | None) -> str:
@@ -131,9 +138,11 @@ def _pairs(
         name, mark, value = word.partition("=")
         if not mark and environment is not None and name in environment:
             value, mark = environment[name], "="
-        if not name or not mark:
+        if not name.strip() or not mark or (environment is not None and not _VARIABLE(name)):
             known = " or a variable that is set here" if environment is not None else ""
-            raise UsageError(f"{flag} {word}: expected NAME=VALUE{known}")
+            raise UsageError(f"{flag} '{word}': expected NAME=VALUE{known}")
+        if name in pairs:
+            raise UsageError(f"{flag} '{word}': {name} is there twice, expected it once")
         pairs[name] = value
     return pairs
 

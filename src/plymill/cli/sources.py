@@ -84,6 +84,17 @@ def require_free(path: Path, *, force: bool) -> None:
         raise UsageError(f"{path}: there is no folder {path.parent} to write it to")
 
 
+def require_folder(path: Path) -> None:
+    """See that new files can be put into the folder ``path``, which need not be there yet.
+
+    Raises:
+        UsageError: a file is there, or where a folder above it would have to be.
+    """
+    there = next((place for place in (path, *path.parents) if place.exists()), None)
+    if there is not None and not there.is_dir():
+        raise UsageError(f"{there} is a file, expected a folder to put files in")
+
+
 def shown(path: str | Path) -> str:
     """A path as short as it can be said from here; URLs stay as they are."""
     if "://" in str(path) or Path.cwd() == Path("/"):

@@ -18,6 +18,7 @@ from plymill.cluster.errors import ClusterError
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
 from plymill.cluster.store import Receipt
+from plymill.errors import told
 
 Level = Literal["debug", "info", "warning"]
 
@@ -61,7 +62,7 @@ def log_to(path: Path | None, level: Level = "info") -> Iterator[None]:
     try:
         handler = logging.FileHandler(path, encoding="utf-8")
     except OSError as error:
-        raise ClusterError(f"Cannot write the log {path}: {error.strerror}.") from error
+        raise ClusterError(f"Cannot write the log {path}: {told(error)}.") from error
     handler.setFormatter(JsonLines())
     before = LOGGER.level
     LOGGER.addHandler(handler)

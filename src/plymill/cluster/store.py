@@ -27,12 +27,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from plymill.cluster import unitfile
-from plymill.cluster.errors import (
-    ConflictError,
-    CorruptFileError,
-    RunNotFoundError,
-    StoreError,
-)
+from plymill.cluster.errors import ConflictError, CorruptFileError, RunNotFoundError, StoreError
 from plymill.cluster.files import ArrowFiles, Files
 from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.sealed import read_object, sealed, unsealed

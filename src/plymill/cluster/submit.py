@@ -26,6 +26,7 @@ from plymill.cluster.submissions import (
     next_name,
 )
 from plymill.cluster.wheels import Wheel, installed_wheel, open_wheel, require_fit, to_install
+from plymill.errors import told
 
 ORDER_FILE = "job.json"
 CANCELLED = "cancelled.json"
@@ -117,17 +118,17 @@ def read_order(path: Path) -> tuple[Mapping[str, Any], str, RunOptions]:
         SpecError: the file is not what `submit` writes.
     """
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
+        fields = json.loads(path.read_text(encoding="utf-8-sig"))
         return fields["spec"], fields["store"], RunOptions.model_validate(fields["options"])
     except OSError as error:
-        raise SpecError(f"{path}: cannot read what is to be done: {error.strerror}.") from error
+        raise SpecError(f"{path}: cannot read what is to be done: {told(error)}.") from error
     except (ValueError, KeyError, TypeError) as error:
         raise SpecError(f"{path} is no order of 'plymill submit'.") from error
 
 
 def note_owner(store: RunStore, order: Path) -> None:
     """Note in the store who sent the run: the page tells it while no cluster does."""
-    owner = json.loads(order.read_text(encoding="utf-8")).get("owner", "")
+    owner = json.loads(order.read_text(encoding="utf-8-sig")).get("owner", "")
     if owner:
         store.write_json(SUBMISSION, {"owner": owner})
 

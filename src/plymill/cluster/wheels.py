@@ -15,6 +15,7 @@ from pathlib import Path
 from plymill._version import __version__
 from plymill.cluster.errors import ClusterError
 from plymill.cluster.look import ClusterLook, NodeLook
+from plymill.errors import told
 
 _PACKAGE = Path(__file__).parents[1]
 _NAME = re.compile(
@@ -80,7 +81,7 @@ def open_wheel(path: Path) -> Wheel:
             name = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
             fields = archive.read(name).decode()
     except OSError as error:
-        raise ClusterError(f"{path}: cannot read the wheel: {error.strerror}.") from error
+        raise ClusterError(f"{path}: cannot read the wheel: {told(error)}.") from error
     except (zipfile.BadZipFile, StopIteration, ValueError):
         raise ClusterError(f"{path} is no wheel: it is cut short or altered.") from None
     needs = re.findall(r"^Requires-Dist: (.+)$", fields, re.MULTILINE)

@@ -10,10 +10,11 @@ there.
 
 import csv
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from plymill.errors import not_utf8
 from plymill.matches.errors import MatchError
 
 _KEY = ("game", "first_iters", "second_iters", "samples")
@@ -142,9 +143,10 @@ _PUBLISHED_NAMES: Mapping[str, tuple[str, ...]] = {
 
 def _rows(lines: Iterable[str], where: str) -> Iterator["_Row"]:
     """The rows of a CSV file; the first one has the names of the columns only."""
-    rows = csv.DictReader(lines, strict=True)
+    rows = csv.DictReader(_without_mark(lines), strict=True)
     try:
         rows.fieldnames = columns = [name.strip() for name in rows.fieldnames or ()]
+        _require_columns(columns, where)
         yield _Row(dict.fromkeys(columns, ""), f"{where}, line 1")
         for entries in rows:
             yield _Row(entries, f"{where}, line {rows.line_num}")
@@ -152,7 +154,19 @@ def _rows(lines: Iterable[str], where: str) -> Iterator["_Row"]:
         line = rows.reader.line_num
         raise MatchError(f"{where}, line {line}: expected CSV, but {error}.") from None
     except UnicodeDecodeError as error:
-        raise MatchError(f"{where}: expected CSV in UTF-8, but {error.reason}.") from None
+        raise MatchError(f"{where}: expected CSV {not_utf8(error)}.") from None
+
+
+def _without_mark(lines: Iterable[str]) -> Iterator[str]:
+    """The lines without the byte order mark that spreadsheets write before the first."""
+    for number, line in enumerate(lines):
+        yield line if number else line.removeprefix("\ufeff")
+
+
+def _require_columns(columns: Sequence[str], where: str) -> None:
+    for place, name in enumerate(columns):
+        if name and name in columns[:place]:
+            raise MatchError(f"{where}, line 1: there are two columns '{name}', expected one.")
 
 
 def _shape(head: "_Row", where: str) -> bool:

@@ -25,6 +25,7 @@ from plymill.cluster.metrics import Metering
 from plymill.cluster.retries import PATIENCE
 from plymill.cluster.runs import load_run
 from plymill.cluster.submit import is_cancelled, take_up
+from plymill.errors import told
 from plymill.workers.actor import UnitActor
 from plymill.workers.book_spec import BookJob, Layout
 from plymill.workers.book_stages import REFERENCE
@@ -57,12 +58,32 @@ def run_job(
         RunTakenError: another driver drives it (exit code 2).
         PlymillError: the spec, a player, the store or the cluster is at fault (exit code 2).
     """
+    options = options or RunOptions()
+    with log_to(options.log_file, options.log_level):  # what cannot be written to is told at once
+        return _drive(
+            spec,
+            store_url,
+            options=options,
+            address=address,
+            on_progress=on_progress,
+            reference=reference,
+        )
+
+
+def _drive(
+    spec: JobSpec,
+    store_url: str,
+    *,
+    options: RunOptions,
+    address: str | None,
+    on_progress: Callable[[Progress], None] | None,
+    reference: str | Path | None,
+) -> RunResult:
     from plymill.cluster.ray_executor import RayExecutor
     from plymill.cluster.ray_metrics import RaySink
     from plymill.cluster.ray_session import log_file, ray_session
     from plymill.cluster.ray_shares import RayShares
 
-    options = options or RunOptions()
     store = RunStore.open(store_url, spec.run_id)
     job = make_job(spec, options)
     if address is None and isinstance(job, MatchRun) and not _is_done(store_url, spec.run_id):
@@ -86,7 +107,8 @@ def run_job(
             mine=lambda: not held.lost,
         )
         try:
-            with log_to(options.log_file or log_file(spec.run_id), options.log_level):
+            beside_ray = None if options.log_file else log_file(spec.run_id)
+            with log_to(beside_ray, options.log_level):
                 return coordinator.run()
         finally:
             if shares is not None:
@@ -226,4 +248,4 @@ def _read(path: str | Path) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise SpecError(f"{path}: cannot read the reference book: {error.strerror}.") from None
+        raise SpecError(f"{path}: cannot read the reference book: {told(error)}.") from None
