@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 
-.PHONY: help demo test test-cluster lint check bench wheel build clean
+.PHONY: help demo test test-cluster lint check bench chaos wheel build clean
 
 help:
 	@echo 'make demo    build an opening book on local Ray, and check it against the published one'
@@ -22,6 +22,7 @@ help:
 	@echo 'make lint    run the linters and the type checker'
 	@echo 'make check   run the linters, the type checker and the fast tests'
 	@echo 'make bench   run all benchmarks and print one table'
+	@echo 'make chaos   twenty random faults in one run on several Ray nodes, and what each costs'
 	@echo 'make wheel   build the source distribution and the wheel into dist/'
 	@echo 'make build   set up $(VENV) and compile the extensions; all the others do it first'
 	@echo 'make clean   remove what the build and the tests leave behind'
@@ -74,6 +75,10 @@ check: lint
 bench: build
 	$(BIN)/python benchmarks/_run_all.py
 
+# CHAOS holds options, such as CHAOS='--job grid --seed 7'. The fault kinds of disks and memory need root.
+chaos: build
+	$(BIN)/python -m chaos $(CHAOS)
+
 wheel: build
 	rm -rf dist
 	$(BIN)/python -m build
@@ -82,4 +87,4 @@ clean:
 	rm -rf build dist src/*.egg-info $(VENV)/.built .pytest_cache .mypy_cache .ruff_cache .hypothesis \
 		.import_linter_cache
 	find src -name '*.so' -delete
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks chaos -name __pycache__ -type d -prune -exec rm -rf {} +

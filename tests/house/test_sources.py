@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("src", "tests", "benchmarks")
+FOLDERS = ("src", "tests", "benchmarks", "chaos")
 
 
 def test_the_linter_sees_every_python_file() -> None:
