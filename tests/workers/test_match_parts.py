@@ -192,6 +192,7 @@ def test_rounds_of_a_duel_grow_within_bounds(
         assert more == 0
     else:
         assert 0 < more <= max(tried, FEWEST_PAIRS)
+        assert more >= tried / 4 or tried + more == DUEL.max_pairs, "not many short rounds"
         assert tried + more <= DUEL.max_pairs
 
 

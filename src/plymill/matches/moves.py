@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from plymill.games.game import Game, State
 
-_BOTH = 2
+#: The status of a position in which nobody moves, as the match is over, and of one in which both
+#: players do; otherwise it is the side to move.
+OVER, BOTH = -1, 2
 
 
 def plies(game: "Game", codes: Sequence[int]) -> Iterator[tuple["State", tuple[int, ...]]]:
@@ -17,7 +19,7 @@ def plies(game: "Game", codes: Sequence[int]) -> Iterator[tuple["State", tuple[i
     """
     state, place = game.start(), 0
     while place < len(codes):
-        count = 2 if state.status == _BOTH else 1
+        count = 2 if state.status == BOTH else 1
         moves = tuple(codes[place : place + count])
         yield state, moves
         state = state.play(*moves)

@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 from plymill.errors import PlymillError
 from plymill.matches.errors import MatchError
-from plymill.matches.moves import after
+from plymill.matches.moves import BOTH, OVER, after
 from plymill.players.spec import parse_player
 
 if TYPE_CHECKING:
     from plymill.games.game import Game, State
-
-_OVER, _BOTH = -1, 2
 
 #: In the place of a cell's number in the random streams that openings are drawn from.
 OPENINGS_CELL = 2**32 - 1
@@ -58,7 +56,7 @@ def read_openings(game: "Game", lines: Iterable[str], *, where: str = "openings"
             opening = bytes(code for ply in game.parse_moves(text) for code in ply)
         except PlymillError as error:
             raise MatchError(f"{place}: {error}") from None
-        if after(game, opening).status == _OVER:
+        if after(game, opening).status == OVER:
             raise MatchError(f"{place}: expected an opening, but '{text}' ends the game.")
         codes.append(opening)
     if not codes:
@@ -123,16 +121,16 @@ def _draw(game: "Game", plies: int, seed: int, number: int) -> tuple[bytes, "Sta
     stream = Stream(seed, OPENINGS_CELL, number)
     state, moves = game.start(), bytearray()
     for _ in range(plies):
-        if state.status == _OVER:
+        if state.status == OVER:
             return None
-        sides = (0, 1) if state.status == _BOTH else (state.status,)
+        sides = (0, 1) if state.status == BOTH else (state.status,)
         played = []
         for side in sides:
             legal = state.moves(side)
             played.append(legal[stream.below(len(legal))])
         state = state.play(*played)
         moves += bytes(played)
-    return None if state.status == _OVER else (bytes(moves), state)
+    return None if state.status == OVER else (bytes(moves), state)
 
 
 def _judgement(game: "Game", judge: str, seed: int) -> Callable[["State", int], float | None]:
@@ -141,7 +139,7 @@ def _judgement(game: "Game", judge: str, seed: int) -> Callable[["State", int], 
     player = parse_player(judge).make(game)
 
     def estimate(state: "State", number: int) -> float | None:
-        side = 0 if state.status == _BOTH else state.status
+        side = 0 if state.status == BOTH else state.status
         player.begin(side, Stream(seed, OPENINGS_CELL - 1, number))
         return player.choose(state).value
 

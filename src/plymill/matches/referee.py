@@ -6,6 +6,7 @@ import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from plymill.matches.moves import BOTH, OVER
 from plymill.matches.records import NO_VALUE, MatchRecord, Status, value_code
 from plymill.players.errors import PlayerFailure
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from plymill.games.random import Stream
     from plymill.players.player import Player
 
-_BOTH = 2
-_OVER = -1
 _FAULTS = {
     "raised": (Status.FIRST_RAISED, Status.SECOND_RAISED),
     "illegal": (Status.FIRST_ILLEGAL, Status.SECOND_ILLEGAL),
@@ -71,7 +70,7 @@ def play_match(
     try:
         table.begin(stream)
         table.play_opening(opening)
-        while table.state.status != _OVER:
+        while table.state.status != OVER:
             table.play_ply()
         status, fault, details = Status.PLAYED, "", ""
         goals = table.state.goals
@@ -119,7 +118,7 @@ class _Table:
     def play_opening(self, opening: bytes) -> None:
         rest = list(opening)
         while rest:
-            count = 2 if self.state.status == _BOTH else 1
+            count = 2 if self.state.status == BOTH else 1
             moves, rest = rest[:count], rest[count:]
             self._play(moves, [NO_VALUE] * len(moves))
 
@@ -127,7 +126,7 @@ class _Table:
         if self.plies >= self._game.max_plies:
             raise RuntimeError(f"{self._game.name}: more than {self._game.max_plies} plies")
         status = self.state.status
-        sides = (0, 1) if status == _BOTH else (status,)
+        sides = (0, 1) if status == BOTH else (status,)
         choices = [self._ask(side) for side in sides]
         self._play([move for move, _ in choices], [value for _, value in choices])
 

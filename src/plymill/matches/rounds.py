@@ -13,6 +13,11 @@ from plymill.matches.records import Matches
 
 #: A round at most multiplies the matches of a cell by this: a mean of few matches misleads.
 _GROWTH = 3
+#: And adds at least this share to them: a cell that misses its goal by little, again and again as
+#: its mean moves, would have many short rounds, each of which all workers wait for.
+LEAST_GROWTH = 0.25
+#: The mean that is reckoned with is the worst one in the interval of this confidence.
+_LIKELY = 0.68
 #: A cell with fewer matches played than this share of those tried is given up.
 _PLAYED = 0.5
 MAX_SAMPLES = 100_000
@@ -62,8 +67,9 @@ def next_round(
     """The matches that are to be played next so that all intervals become as narrow as asked.
 
     A function of the results only. A cell goes on if its Wilson interval, from end to end, is
-    wider than ``width``; it gets as many matches as would do if its mean stayed, but at most
-    ``_GROWTH`` times as many as it has. Cells in which most matches fail are given up.
+    wider than ``width``; it gets as many matches as will probably do (if its mean comes as near to
+    one half as one standard deviation allows), but at least a quarter more than it has and at most
+    ``_GROWTH`` times as many. Cells in which most matches fail are given up.
 
     Args:
         scores: all cells, by number.
@@ -80,9 +86,11 @@ def next_round(
         low, high = wilson_bounds(score.mean, score.played, confidence)
         if high - low <= width or score.played < _PLAYED * score.tried or not score.tried:
             continue
-        wanted = _needed(score.mean, width, confidence) - score.played
+        low, high = wilson_bounds(score.mean, score.played, _LIKELY)
+        worst = float(np.clip(0.5, low, high))
+        wanted = _needed(worst, width, confidence) - score.played
         # As many again as will fail, if they go on failing as they did.
-        wanted = math.ceil(max(1, wanted) * score.tried / score.played)
+        wanted = math.ceil(max(LEAST_GROWTH * score.played, wanted) * score.tried / score.played)
         stop = min(score.tried + wanted, score.tried * _GROWTH, most)
         if stop > score.tried:
             stretches.append(Stretch(score.cell, score.tried, stop))

@@ -165,7 +165,7 @@ def _confirmed(position: Position, book: Book, solver: Solver, name: str, busy: 
     ending = f"{name} ends at {book.ply} stones; its value agrees with the moves, solved"
     found = _solved(position, solver, ending, busy)
     held = book.find(position)
-    same = held == found.value if book.distances else held == _sign(found.value)
+    same = held == found.value if book.distances else held == outcome(found.value)
     if not same:
         raise BookContentError(
             f"{book.source} holds the value {held} for the position {position.moves}, "
@@ -174,7 +174,8 @@ def _confirmed(position: Position, book: Book, solver: Solver, name: str, busy: 
     return found
 
 
-def _sign(value: int) -> int:
+def outcome(value: int) -> int:
+    """1 for a won value, score or outcome, 0 for a draw, -1 for a loss."""
     return (value > 0) - (value < 0)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from plymill.books import Book, NotInBookError, open_book
 from plymill.games import Position
+from plymill.players.answers import outcome
 from plymill.players.errors import PlayerError
 from plymill.players.player import Choice
 from plymill.solver import Solver
@@ -54,7 +55,7 @@ class PerfectPlayer:
         values = _values(self._book, self.spec.delay, own + mask)
         best = max(value for value in values if value is not None)
         moves = [column for column, value in enumerate(values) if value == best]
-        return Choice(moves[self._stream.below(len(moves))], (1 + _outcome(best)) / 2)
+        return Choice(moves[self._stream.below(len(moves))], (1 + outcome(best)) / 2)
 
     def observe(self, moves: tuple[int, ...]) -> None:
         """Takes no notice."""
@@ -79,11 +80,7 @@ def _values(book: Book | None, delay: bool, key: int) -> tuple[int | None, ...]:
     """For each column the score (``delay``) or the outcome of its move; None if it is full."""
     position = Position.from_key(key)
     values = _from_book(book, position) or _solved(position, delay=delay)
-    return tuple(value if value is None or delay else _outcome(value) for value in values)
-
-
-def _outcome(value: int) -> int:
-    return (value > 0) - (value < 0)
+    return tuple(value if value is None or delay else outcome(value) for value in values)
 
 
 def _from_book(book: Book | None, position: Position) -> list[int | None] | None:
@@ -106,8 +103,6 @@ def _solved(position: Position, *, delay: bool) -> list[int | None]:
         else:
             searched.append(column)
     children = [position.play(column).key for column in searched]
-    for column, outcome in zip(
-        searched, _solver().score_many(children, outcomes=True), strict=True
-    ):
-        values[column - 1] = -int(outcome)
+    for column, value in zip(searched, _solver().score_many(children, outcomes=True), strict=True):
+        values[column - 1] = -int(value)
     return values

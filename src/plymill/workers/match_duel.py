@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from plymill.matches.grids import Stretch
 from plymill.matches.records import Matches
+from plymill.matches.rounds import LEAST_GROWTH
 from plymill.matches.sprt import MISSING, VOID, Decision, Verdict, pair_results
 from plymill.workers.match_spec import DuelJob
 
@@ -96,7 +97,8 @@ def first_pairs(spec: DuelJob, pair_seconds: float) -> int:
 def more_pairs(spec: DuelJob, stand: Standing) -> int:
     """How many pairs to play next; 0 to end the duel.
 
-    As many as it takes if the test goes on as it did, but no more than were played so far.
+    As many as it takes if the test goes on as it did, but no more than were played so far, and no
+    less than a quarter of them: all workers wait for the end of a round.
     """
     if stand.decided or stand.hopeless:
         return 0
@@ -104,7 +106,7 @@ def more_pairs(spec: DuelJob, stand: Standing) -> int:
     llr = stand.decision.llr
     bound = upper if llr > 0 else lower
     growth = min(1.0, (bound - llr) / llr) if llr else 1.0
-    wanted = max(math.ceil(growth * stand.tried), FEWEST_PAIRS)
+    wanted = max(math.ceil(max(growth, LEAST_GROWTH) * stand.tried), FEWEST_PAIRS)
     return max(0, min(wanted, spec.max_pairs - stand.tried))
 
 

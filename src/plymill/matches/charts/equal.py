@@ -1,7 +1,7 @@
 """The line of equal strength as a chart."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -46,39 +46,22 @@ def equal_strength_chart(
     for before, row in pairwise(rows):  # the line has gaps where it leaves the grid
         row["part"] = before["part"] + (not row["inside"])
     y = _handicap([row[name] for row in rows for name in ("low", "high")])
-    base = alt.Chart(values(rows)).encode(
-        x=iterations_axis("x", "first", axis, f"iterations a move, {subject.first}", bands=False),
-        tooltip=[
-            alt.Tooltip("first:N", title=f"iterations, {subject.first}"),
-            alt.Tooltip("even:N", title=f"even with, {subject.second}"),
-            alt.Tooltip("interval:N", title="95% interval (bootstrap)"),
-            alt.Tooltip("handicap:N", title="handicap"),
-        ],
-    )
+    base = _base(rows, axis, subject)
     even = (
         alt.Chart(values([{"ratio": 1.0}]))
         .mark_rule(color=FAINT, strokeDash=[4, 3])
         .encode(y=y("ratio"))
     )
-    interval = base.mark_rule(color=LINE, strokeWidth=6, opacity=0.3).encode(
-        y=y("low"), y2="high:Q"
-    )
     inside = base.transform_filter("datum.inside").encode(y=y("ratio"))
-    arrows = [
-        base.transform_filter(f"datum.open_{end}")
-        .mark_point(filled=True, shape=f"triangle-{way}", color=LINE, size=70, yOffset=shift)
-        .encode(y=y(end), opacity=alt.value(0.6))
-        for end, way, shift in (("low", "down", 9), ("high", "up", -9))
-    ]
+    chart = alt.layer(
+        even,
+        *_intervals(base, y),
+        inside.mark_line(color=LINE, strokeWidth=1.5).encode(detail="part:N"),
+        inside.mark_circle(color=LINE, size=70, opacity=1),
+    )
     is_open = any(row["open_low"] or row["open_high"] for row in rows)
     return dressed(
-        alt.layer(
-            even,
-            interval,
-            *arrows,
-            inside.mark_line(color=LINE, strokeWidth=1.5).encode(detail="part:N"),
-            inside.mark_circle(color=LINE, size=70, opacity=1),
-        ).properties(
+        chart.properties(
             width=step(len(axis), width=460, least=_STEP, most=110) * len(axis),
             height=_HEIGHT,
             title=heading(
@@ -91,7 +74,34 @@ def equal_strength_chart(
     )
 
 
-def _handicap(ratios: Sequence[float]) -> Any:
+def _base(rows: Sequence[dict[str, Any]], axis: Sequence[int], subject: Subject) -> Chart:
+    """Where the points lie from left to right, and what is told of each."""
+    alt = altair()
+    return alt.Chart(values(rows)).encode(
+        x=iterations_axis("x", "first", axis, f"iterations a move, {subject.first}", bands=False),
+        tooltip=[
+            alt.Tooltip("first:N", title=f"iterations, {subject.first}"),
+            alt.Tooltip("even:N", title=f"even with, {subject.second}"),
+            alt.Tooltip("interval:N", title="95% interval (bootstrap)"),
+            alt.Tooltip("handicap:N", title="handicap"),
+        ],
+    )
+
+
+def _intervals(base: Chart, y: Callable[[str], Any]) -> list[Chart]:
+    """Bars, with arrowheads where they go on beyond the grid."""
+    alt = altair()
+    bars = base.mark_rule(color=LINE, strokeWidth=6, opacity=0.3).encode(y=y("low"), y2="high:Q")
+    arrows = [
+        base.transform_filter(f"datum.open_{end}")
+        .mark_point(filled=True, shape=f"triangle-{way}", color=LINE, size=70, yOffset=shift)
+        .encode(y=y(end), opacity=alt.value(0.6))
+        for end, way, shift in (("low", "down", 9), ("high", "up", -9))
+    ]
+    return [bars, *arrows]
+
+
+def _handicap(ratios: Sequence[float]) -> Callable[[str], Any]:
     """Makes the axis of the handicap: logarithmic, with the powers of two."""
     alt = altair()
     least, most = min(ratios, default=1.0), max(ratios, default=1.0)

@@ -28,6 +28,8 @@ WIDTH, LEAST_CELL, MOST_CELL = 420, 38, 64
 _MOST_MOVES = 24
 _DIGITS = re.compile(r"(\d+)")
 
+#: Iterations of the first player and of the second.
+Axes = tuple[Sequence[int], Sequence[int]]
 #: By cell, how often each first move was played, as text.
 MovesByCell = Mapping[int, Mapping[str, int]]
 
@@ -59,7 +61,7 @@ def axis_counts(results: Iterable[CellResult]) -> tuple[list[int], list[int]]:
     )
 
 
-def cell_size(axes: tuple[Sequence[int], Sequence[int]]) -> int:
+def cell_size(axes: Axes) -> int:
     """Pixels of a cell."""
     return step(max(map(len, axes)), width=WIDTH, least=LEAST_CELL, most=MOST_CELL)
 
@@ -108,7 +110,7 @@ def _sizes(results: Sequence[CellResult]) -> str:
 
 def _cells(
     results: Sequence[CellResult],
-    axes: tuple[Sequence[int], Sequence[int]],
+    axes: Axes,
     subject: Subject,
     *,
     clickable: bool,
@@ -122,28 +124,32 @@ def _cells(
     )
     size = cell_size(axes)
     colour = goals_colour(min(200, size * len(rows) - 30))
-    layers = [base.mark_rect().encode(color=colour)]
-    if clickable:
-        click = alt.selection_point(
-            name="cell", fields=["first", "second"], on="click", clear="dblclick"
-        )
-        layers = [
-            base.mark_rect(cursor="pointer")
-            .encode(
-                color=colour,
-                stroke=alt.condition(click, alt.value(INK), alt.value(None), empty=False),
-                strokeWidth=alt.value(2.5),
-            )
-            .properties(name="cells")
-            .add_params(click)
-        ]
+    shade = _clickable(base, colour) if clickable else base.mark_rect().encode(color=colour)
     # Numbers let the mouse through to the cell below.
     number = base.mark_text(fontSize=11, cursor="pointer" if clickable else "default").encode(
         text=alt.Text("mean:Q", format=".0f"),
         color=alt.condition("abs(datum.mean - 50) > 30", alt.value("white"), alt.value(INK)),
     )
-    return alt.layer(*layers, number).properties(
+    return alt.layer(shade, number).properties(
         width=size * len(columns), height=size * len(rows), view={"fill": EMPTY}
+    )
+
+
+def _clickable(base: Chart, colour: Any) -> Chart:
+    """Cells with a frame round the one that was clicked."""
+    alt = altair()
+    click = alt.selection_point(
+        name="cell", fields=["first", "second"], on="click", clear="dblclick"
+    )
+    return (
+        base.mark_rect(cursor="pointer")
+        .encode(
+            color=colour,
+            stroke=alt.condition(click, alt.value(INK), alt.value(None), empty=False),
+            strokeWidth=alt.value(2.5),
+        )
+        .properties(name="cells")
+        .add_params(click)
     )
 
 
@@ -155,13 +161,8 @@ def _natural(text: str) -> list[tuple[int, str]]:
 def _moves(moves: MovesByCell, results: Sequence[CellResult], subject: Subject) -> Chart:
     """Bars of the first moves, of the cell that was clicked or of all."""
     alt = altair()
-    totals: Counter[str] = Counter()
-    for counts in moves.values():
-        totals.update(counts)
-    order = sorted(totals, key=_natural)
-    if len(order) > _MOST_MOVES:
-        order = sorted(order, key=lambda move: -totals[move])[:_MOST_MOVES]
-    data = values(
+    order = _shown_moves(moves)
+    data = [
         {
             "first": row["first"],
             "second": row["second"],
@@ -171,9 +172,38 @@ def _moves(moves: MovesByCell, results: Sequence[CellResult], subject: Subject) 
         for row in grid_rows(results)
         for move, count in moves.get(row["cell"], {}).items()
         if count
+    ]
+    base = _move_shares(data, order, subject)
+    bars = base.mark_bar(color="#5b7c99")
+    label = base.mark_text(align="left", dx=4, fontSize=10, color=INK).encode(
+        text=alt.Text("share:Q", format=".0%" if len(order) <= 12 else ".1%")
     )
-    base = (
-        alt.Chart(data)
+    shown = "cell.first ? cell.first[0] + ' against ' + cell.second[0] : 'all cells'"
+    axes = axis_counts(results)
+    height = max(15 * len(order), min(cell_size(axes) * len(axes[0]), 26 * len(order)), 60)
+    return alt.layer(bars, label).properties(
+        width=170,
+        height=height,
+        title=alt.TitleParams(text=alt.ExprRef(shown), fontSize=12, offset=6, anchor="start"),
+    )
+
+
+def _shown_moves(moves: MovesByCell) -> list[str]:
+    """The moves that get a bar: all by number, or those played most if they are too many."""
+    totals: Counter[str] = Counter()
+    for counts in moves.values():
+        totals.update(counts)
+    order = sorted(totals, key=_natural)
+    if len(order) > _MOST_MOVES:
+        order = sorted(order, key=lambda move: -totals[move])[:_MOST_MOVES]
+    return order
+
+
+def _move_shares(data: list[dict[str, Any]], order: list[str], subject: Subject) -> Chart:
+    """Where the bars lie, of the cell that was clicked or of all, and what is told of each."""
+    alt = altair()
+    return (
+        alt.Chart(values(data))
         .transform_filter({"param": "cell"})
         .transform_aggregate(count="sum(count)", groupby=["move"])
         .transform_joinaggregate(total="sum(count)")
@@ -192,16 +222,4 @@ def _moves(moves: MovesByCell, results: Sequence[CellResult], subject: Subject) 
                 alt.Tooltip("count:Q", title="matches", format=","),
             ],
         )
-    )
-    bars = base.mark_bar(color="#5b7c99")
-    label = base.mark_text(align="left", dx=4, fontSize=10, color=INK).encode(
-        text=alt.Text("share:Q", format=".0%" if len(order) <= 12 else ".1%")
-    )
-    shown = "cell.first ? cell.first[0] + ' against ' + cell.second[0] : 'all cells'"
-    axes = axis_counts(results)
-    height = max(15 * len(order), min(cell_size(axes) * len(axes[0]), 26 * len(order)), 60)
-    return alt.layer(bars, label).properties(
-        width=170,
-        height=height,
-        title=alt.TitleParams(text=alt.ExprRef(shown), fontSize=12, offset=6, anchor="start"),
     )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plymill.matches.aggregates import CellResult
-from plymill.matches.charts.grid import axis_counts, grid_rows
+from plymill.matches.charts.grid import Axes, axis_counts, grid_rows
 from plymill.matches.charts.theme import (
     INK,
     SHARE_COLOURS,
@@ -26,7 +26,8 @@ from plymill.matches.intervals import wilson
 #: Most first moves that get a chart of their own.
 _MOST_CHARTS = 12
 
-Axes = tuple[Sequence[int], Sequence[int]]
+#: The cells of a grid by the first move of the matches that they sum up.
+ByMove = Mapping[str, Sequence[CellResult]]
 
 
 def first_moves_chart(
@@ -49,19 +50,7 @@ def first_moves_chart(
     axis = sorted(counts)
     rows = [row for n in axis for row in _shares(n, counts[n], moves)]
     most = max((row["share"] for row in rows), default=1.0)
-    base = alt.Chart(values(rows)).encode(
-        x=iterations_axis("x", "iterations", axis, f"iterations a move, {subject.first}"),
-        y=alt.Y("move:N", sort=list(moves), scale=alt.Scale(paddingInner=0.03)).axis(
-            title="first move", domain=False, ticks=False, labelPadding=6
-        ),
-        tooltip=[
-            alt.Tooltip("iterations:N", title="iterations"),
-            alt.Tooltip("move:N", title="first move"),
-            alt.Tooltip("share:Q", title="share", format=".1%"),
-            alt.Tooltip("interval:N", title="95% interval (Wilson)"),
-            alt.Tooltip("matches:N", title="matches"),
-        ],
-    )
+    base = _share_cells(rows, axis, moves, subject)
     shade = base.mark_rect().encode(
         color=alt.Color(
             "share:Q",
@@ -69,12 +58,11 @@ def first_moves_chart(
             legend=alt.Legend(title="share of matches", format=".0%", gradientLength=120),
         )
     )
-    digits = ".0%" if most > 0.1 else ".1%"
     number = (
         base.transform_filter("datum.share >= 0.005")
         .mark_text(fontSize=10)
         .encode(
-            text=alt.Text("share:Q", format=digits),
+            text=alt.Text("share:Q", format=".0%" if most > 0.1 else ".1%"),
             color=alt.condition(f"datum.share > {0.55 * most}", alt.value("white"), alt.value(INK)),
         )
     )
@@ -87,6 +75,26 @@ def first_moves_chart(
                 "Share of all matches, whatever the iterations of the second player.",
             ),
         )
+    )
+
+
+def _share_cells(
+    rows: Sequence[Any], axis: Sequence[int], moves: Sequence[str], subject: Subject
+) -> Chart:
+    """Where the shares lie, and what is told of each."""
+    alt = altair()
+    return alt.Chart(values(rows)).encode(
+        x=iterations_axis("x", "iterations", axis, f"iterations a move, {subject.first}"),
+        y=alt.Y("move:N", sort=list(moves), scale=alt.Scale(paddingInner=0.03)).axis(
+            title="first move", domain=False, ticks=False, labelPadding=6
+        ),
+        tooltip=[
+            alt.Tooltip("iterations:N", title="iterations"),
+            alt.Tooltip("move:N", title="first move"),
+            alt.Tooltip("share:Q", title="share", format=".1%"),
+            alt.Tooltip("interval:N", title="95% interval (Wilson)"),
+            alt.Tooltip("matches:N", title="matches"),
+        ],
     )
 
 
@@ -108,7 +116,7 @@ def _shares(iterations: int, counts: Mapping[str, int], moves: Sequence[str]) ->
 
 
 def conditional_chart(
-    by_move: Mapping[str, Sequence[CellResult]],
+    by_move: ByMove,
     *,
     game: str,
     sides: tuple[str, str] | None = None,
@@ -124,39 +132,52 @@ def conditional_chart(
     """
     alt = altair()
     subject = Subject(game, sides)
-    totals: Counter[int] = Counter()
-    for results in by_move.values():
-        totals.update({result.cell: result.matches for result in results})
-    played = {move: sum(r.matches for r in results) for move, results in by_move.items()}
-    chosen = sorted(played, key=lambda move: -played[move])[:_MOST_CHARTS]
-    shown = [move for move in by_move if move in chosen and played[move]]
     axes = axis_counts(r for results in by_move.values() for r in results)
-    shares = {move: played[move] / max(1, sum(played.values())) for move in shown}
-    titles = [f"{move}: {shares[move]:.1%} of matches" for move in shown]
-    data = [
-        row | {"share": row["matches"] / totals[row["cell"]], "after": title}
-        for move, title in zip(shown, titles, strict=True)
-        for row in grid_rows(by_move[move])
-    ]
+    titles = _after_titles(by_move)
+    columns = 3 if len(titles) % 4 and not len(titles) % 3 else 4
+    left_out = "" if len(titles) == len(by_move) else f" The {len(titles)} moves played most."
     return dressed(
         _squares(axes, subject)
         .facet(
-            facet=alt.Facet("after:N", sort=titles).header(
+            facet=alt.Facet("after:N", sort=list(titles.values())).header(
                 title=None, labelFontSize=12, labelFontWeight="bold", labelAnchor="start"
             ),
-            columns=3 if len(shown) % 4 and not len(shown) % 3 else 4,
+            columns=columns,
             spacing={"row": 14, "column": 18},
-            data=values(data),
+            data=values(_after_rows(by_move, titles)),
         )
         .properties(
             title=heading(
                 f"{subject.title}: mean goal of the {subject.first} after each of its first moves",
                 "Blue: the first player wins. Red: the second player wins.",
-                "The larger a square, the more of the cell's matches began so."
-                + ("" if len(shown) == len(by_move) else f" The {len(shown)} moves played most."),
+                f"The larger a square, the more of the cell's matches began so.{left_out}",
             )
         )
     )
+
+
+def _after_titles(by_move: ByMove) -> dict[str, str]:
+    """The moves that get a chart of their own, with its title, in the order of all."""
+    played = {move: sum(r.matches for r in results) for move, results in by_move.items()}
+    chosen = sorted(played, key=lambda move: -played[move])[:_MOST_CHARTS]
+    total = max(1, sum(played.values()))
+    return {
+        move: f"{move}: {played[move] / total:.1%} of matches"
+        for move in by_move
+        if move in chosen and played[move]
+    }
+
+
+def _after_rows(by_move: ByMove, titles: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The cells after each of these moves, with their share of the cell's matches."""
+    totals: Counter[int] = Counter()
+    for results in by_move.values():
+        totals.update({result.cell: result.matches for result in results})
+    return [
+        row | {"share": row["matches"] / totals[row["cell"]], "after": title}
+        for move, title in titles.items()
+        for row in grid_rows(by_move[move])
+    ]
 
 
 def _squares(axes: Axes, subject: Subject) -> Chart:
