@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any, Self
@@ -16,6 +17,7 @@ INTERRUPTED = 130
 SENTENCE = "Stopped; nothing half-written is left behind."
 _AT_ONCE = "Stopped at once, as asked for again and again; what is finished is kept."
 _ENOUGH = 3
+_PAUSE = 0.02
 _SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -33,6 +35,8 @@ class Stopping:
 
     def __init__(self, *, for_good: bool) -> None:
         self.heard = 0
+        self._last: int = signal.SIGINT
+        self._losing = False
         self._for_good = for_good
         self._before: dict[signal.Signals, Any] = {}
         self._hook = sys.unraisablehook
@@ -59,7 +63,10 @@ class Stopping:
             signal.signal(number, _end if self._for_good else before or signal.SIG_DFL)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self._losing:
+            return
         self.heard += 1
+        self._last = number
         if self.heard == 1:
             raise KeyboardInterrupt
         if self.heard >= _ENOUGH:
@@ -73,9 +80,16 @@ class Stopping:
         if lost.exc_type is not KeyboardInterrupt:
             self._hook(lost)
             return
-        self.heard = 0
-        with suppress(RuntimeError):  # the interpreter is ending anyway
-            threading.Thread(target=_thread.interrupt_main, daemon=True).start()
+        self._losing, self.heard = True, 0
+        with suppress(RuntimeError):  # no new threads: the interpreter is ending anyway
+            _thread.start_new_thread(self._come_again, ())
+        self._losing = False  # what comes from here on is not lost in this very function
+
+    def _come_again(self) -> None:
+        main = threading.main_thread().ident
+        while main is not None and not self.heard:
+            signal.pthread_kill(main, self._last)
+            time.sleep(_PAUSE)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
