@@ -7,7 +7,14 @@ mounted, a server that the test has started.
 from tests.faults.clocks import jumping_clock_environment, set_clock
 from tests.faults.disks import SmallDisk
 from tests.faults.moments import Moments
-from tests.faults.nodes import all_pids, cluster_of, kill_node, raylet_of, start_cluster
+from tests.faults.nodes import (
+    all_pids,
+    cluster_of,
+    kill_node,
+    raylet_of,
+    restart_gcs,
+    start_cluster,
+)
 from tests.faults.processes import (
     kill,
     kill_worker,
@@ -29,6 +36,7 @@ __all__ = [
     "kill_node",
     "kill_worker",
     "raylet_of",
+    "restart_gcs",
     "resume_worker",
     "running",
     "set_clock",

@@ -72,3 +72,16 @@ def kill_node(node: Any, *, whole: bool = False) -> list[int]:
         kill(pid)
     wait_until_gone(pids)
     return pids
+
+
+def restart_gcs(head: Any) -> int:
+    """Start the GCS of a head again that was killed, at the same address; its new process.
+
+    Without a backend that keeps its state (``gcs_storage``) it knows of nothing that was before.
+    """
+    (dead,) = head.all_processes.pop("gcs_server")
+    dead.process.wait(timeout=60)  # with its last thread goes its lock on what it keeps
+    head._gcs_address = head._gcs_client = None
+    head.start_gcs_server()
+    pid: int = head.all_processes["gcs_server"][0].process.pid
+    return pid

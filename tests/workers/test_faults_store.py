@@ -1,0 +1,212 @@
+"""Real Ray on a store that fails: S3 with errors, slow, and away; disks that are full."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ray.cluster_utils import Cluster
+
+from plymill.cluster import (
+    Progress,
+    RunFailedError,
+    RunOptions,
+    RunStore,
+    StoreFullError,
+    leases,
+    load_run,
+)
+from plymill.cluster.errors import StoreAwayError
+from plymill.workers import BookJob, run_job
+from tests.faults import FlakyS3, Moments, SmallDisk, cluster_of
+from tests.faults.disks import PAGE
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
+
+Artifacts = dict[str, bytes]
+ArtifactsOf = Callable[[str, str], Artifacts]
+
+OPTIONS = RunOptions(table_mb=16, report_every=0.5)
+SPARE = 8192  # kilobytes of the disk for temporary files
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[FlakyS3]:
+    with FlakyS3() as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk | None]:
+    """The disk for the temporary files of all workers and tasks."""
+    path = tmp_path_factory.mktemp("temporary")
+    with SmallDisk.mounted(path, SPARE) as disk, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(path))
+        patch.setenv("RAY_TMPDIR", "/tmp")  # Ray's own files stay where they always are
+        yield disk
+
+
+@pytest.fixture(scope="module")
+def cluster(s3: FlakyS3, temporary: SmallDisk | None) -> Iterator[Cluster]:
+    with cluster_of(2) as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def quick_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever cannot write cannot give a lease back; the next driver waits until it expires."""
+    monkeypatch.setattr(leases, "BEAT", 0.5)
+    monkeypatch.setattr(leases, "EXPIRY", 3.0)
+
+
+@pytest.fixture(scope="module")
+def job() -> BookJob:
+    """A few units only: each takes a dozen requests, with what is said of it."""
+    return BookJob(opening="44444422", unit_size=60, audit_fraction=0.2, validate_sample=20)
+
+
+@pytest.fixture(scope="module")
+def peaceful(
+    tmp_path_factory: pytest.TempPathFactory,
+    job: BookJob,
+    run_in_process: Callable[..., Any],
+    artifacts_of: ArtifactsOf,
+) -> Artifacts:
+    url = str(tmp_path_factory.mktemp("peaceful"))
+    assert run_in_process(job, url).complete
+    return artifacts_of(url, job.run_id)
+
+
+def nodes_of(cluster: Cluster) -> set[str]:
+    head: Any = cluster.head_node
+    return {head.node_id, *(node.node_id for node in cluster.worker_nodes)}
+
+
+def assert_nobody_was_blamed(url: str, run_id: str, cluster: Cluster) -> None:
+    """In the last session each node had one worker, in one process; no unit lost an attempt."""
+    events = RunStore.open(url, run_id).read_events()
+    starts = [i for i, line in enumerate(events) if line["event"] == "session started"]
+    events = events[starts[-1] :]
+    joined = [line for line in events if line["event"] == "worker joined"]
+    assert {line["node"] for line in joined} == nodes_of(cluster)
+    assert len({line["pid"] for line in joined}) == len(joined) == 2
+    troubles = {"worker lost", "node lost", "requeued", "quarantined", "worker retired"}
+    assert not [line for line in events if line["event"] in troubles]
+
+
+def test_s3_that_fails_every_third_request_and_is_slow_costs_time_only(
+    cluster: Cluster, s3: FlakyS3, job: BookJob, peaceful: Artifacts, artifacts_of: ArtifactsOf
+) -> None:
+    url = f"{s3.url}/flaky"
+    s3.fail_every(3, 503)
+    slow = Moments().once(lambda _: s3.slow(1.0, requests=12))
+    before = s3.failed
+    try:
+        assert run_job(job, url, options=OPTIONS, on_progress=slow).complete
+    finally:
+        s3.calm()
+    assert s3.failed - before > 20
+    assert_nobody_was_blamed(url, job.run_id, cluster)
+    assert artifacts_of(url, job.run_id) == peaceful
+
+
+def test_s3_that_is_away_ends_a_run_without_patience_and_holds_up_one_that_has_it(
+    cluster: Cluster,
+    s3: FlakyS3,
+    job: BookJob,
+    peaceful: Artifacts,
+    artifacts_of: ArtifactsOf,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    url = f"{s3.url}/away"
+    moments = Moments()
+
+    def leave(progress: Progress) -> None:
+        s3.gone()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("plymill.workers.run.PATIENCE", 0.0)
+        with pytest.raises(StoreAwayError, match="Could not connect") as caught:
+            run_job(job, url, options=OPTIONS, on_progress=moments.once(leave))
+    assert "\n" not in str(caught.value)
+    s3.back()
+    done = RunStore.open(url, job.run_id).finished_units()
+    assert 0 < len(done) < 5
+
+    # Arrow asks for six seconds by itself; a minute takes the same way.
+    def leave_for_a_while(progress: Progress) -> None:
+        s3.gone()
+        threading.Timer(10, s3.back).start()
+
+    returning = moments.once(leave_for_a_while, share=(0.0, 0.9))
+    assert run_job(job, url, options=OPTIONS, on_progress=returning).complete
+    assert_nobody_was_blamed(url, job.run_id, cluster)
+    assert artifacts_of(url, job.run_id) == peaceful
+
+
+def test_a_store_whose_disk_is_full_ends_the_run_and_with_more_room_it_goes_on(
+    cluster: Cluster,
+    job: BookJob,
+    peaceful: Artifacts,
+    artifacts_of: ArtifactsOf,
+    tmp_path: Path,
+) -> None:
+    del cluster
+    with SmallDisk.mounted(tmp_path / "store", 10240) as disk:
+        if disk is None:
+            pytest.skip("mounting a file system needs root, and is not allowed here")
+        url = str(disk.path)
+        fill = Moments().once(lambda _: disk.fill())
+        with pytest.raises(StoreFullError, match=r"^The disk of the store is full: ") as caught:
+            run_job(job, url, options=OPTIONS, on_progress=fill)
+        assert "\n" not in str(caught.value)
+        done = RunStore.open(url, job.run_id).finished_units()
+        assert 0 < len(done) < 5
+        assert disk.leftovers() == []
+        disk.free()
+        result = run_job(job, url, options=OPTIONS)
+        assert result.complete
+        assert result.progress.items_resumed > 0
+        assert artifacts_of(url, job.run_id) == peaceful
+
+
+@pytest.mark.parametrize("which", ["the store's disk", "the disk for temporary files"])
+def test_a_disk_that_is_full_in_a_stage_is_told_and_with_more_room_the_stage_is_done(
+    which: str,
+    cluster: Cluster,
+    temporary: SmallDisk | None,
+    job: BookJob,
+    peaceful: Artifacts,
+    artifacts_of: ArtifactsOf,
+    tmp_path: Path,
+) -> None:
+    del cluster
+    with SmallDisk.mounted(tmp_path / "store", 10240) as store_disk:
+        if temporary is None or store_disk is None:
+            pytest.skip("mounting a file system needs root, and is not allowed here")
+        url = str(store_disk.path)
+        disk = store_disk if which == "the store's disk" else temporary
+
+        def on_progress(progress: Progress) -> None:
+            if progress.state == "finishing":  # on the other disk two files are one too many
+                disk.fill(leave=0 if disk is store_disk else PAGE)
+
+        expected = {
+            store_disk: r"^The disk of the store is full: cannot write ",
+            temporary: rf"^The disk of {temporary.path} on .* is full, where stages put their temp",
+        }
+        with pytest.raises((StoreFullError, RunFailedError), match=expected[disk]) as caught:
+            run_job(job, url, options=OPTIONS, on_progress=on_progress)
+        assert "\n" not in str(caught.value)
+        assert load_run(url, job.run_id).manifest is None
+        assert store_disk.leftovers() == []
+        assert temporary.leftovers() == []
+        disk.free()
+        result = run_job(job, url, options=OPTIONS)
+        assert result.complete
+        assert result.progress.items_resumed == result.progress.items_total
+        assert artifacts_of(url, job.run_id) == peaceful
+        assert temporary.leftovers() == []
