@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from plymill.books import (
@@ -10,6 +11,7 @@ from plymill.books import (
     BookFormatError,
     Scope,
     convert_book,
+    derive,
     open_book,
     outcomes,
     positions_of,
@@ -130,3 +132,42 @@ def test_what_does_not_fit_is_refused_in_a_sentence(book: Path, tmp_path: Path) 
     convert_book(outcomes(open_book(book)), flat)
     with pytest.raises(PlayerError, match="holds outcomes only, expected a book with distances"):
         parse_player(f"perfect:delay,book={flat}").make(game)
+
+
+def test_the_first_plies_come_from_the_book_that_is_part_of_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(perfect, "_solver", None)  # nothing is solved
+    perfect._values.cache_clear()
+    game = open_game("connect4-7x6")
+    for text, best in (("perfect", {3}), ("perfect:delay", {3})):
+        player = parse_player(text).make(game)
+        player.begin(0, Stream(1))
+        assert {player.choose(game.start()).move for _ in range(20)} == best
+        state, stream = game.start(), Stream(2)
+        for _ in range(7):
+            player.begin(state.status, stream)
+            assert player.choose(state).value in (0, 0.5, 1)
+            moves = state.moves(state.status)
+            state = state.play(moves[stream.below(len(moves))])
+    perfect._values.cache_clear()
+
+
+def test_the_bundled_book_is_whole_and_a_sample_of_it_is_what_the_solver_finds() -> None:
+    book = open_book(perfect.BUNDLED)
+    keys = positions_of(Scope(ply=8, distances=True))
+    held, values = book[:]
+    np.testing.assert_array_equal(np.sort(held), np.sort(keys))
+    chosen = np.random.default_rng(1).choice(len(held), 6, replace=False)
+    np.testing.assert_array_equal(Solver(16).score_many(held[chosen]), values[chosen])
+
+
+@pytest.mark.slow
+def test_the_bundled_book_is_the_published_one_taken_back(tmp_path: Path) -> None:
+    assets = pytest.importorskip(
+        "bitbully_databases", reason="the published books come with the bitbully-databases package"
+    )
+    path = Path(assets.__file__).parent / "assets" / "book_12ply_distances.dat"
+    with open_book(path, "12ply-dist") as whole:
+        convert_book(derive(whole, 8), tmp_path / "derived.plymill")
+    assert (tmp_path / "derived.plymill").read_bytes() == perfect.BUNDLED.read_bytes()

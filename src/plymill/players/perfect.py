@@ -1,6 +1,13 @@
-"""The perfect player of Connect Four on 7x6: an opening book, if there is one, and the solver."""
+"""The perfect player of Connect Four on 7x6: an opening book, and the solver.
+
+A small book of all positions with 8 stones comes with the package: from it the moves of the first
+plies are known at once, each of which would take the solver up to a minute. It is the published
+book of 12 plies with distances, taken back by ``plymill book derive published:12ply-dist 8``; the
+tests derive it again where that is installed, and solve samples of it.
+"""
 
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plymill.books import Book, NotInBookError, open_book
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
     from plymill.players.spec import PerfectSpec
 
 GAME = "connect4-7x6"
+BUNDLED = Path(__file__).with_name("data") / "connect4-8ply.plymill"
 _TABLE_MB = 64
 _REMEMBERED = 1 << 16  # positions of a process
 
@@ -22,7 +30,8 @@ _REMEMBERED = 1 << 16  # positions of a process
 class PerfectPlayer:
     """Never makes a mistake.
 
-    Without a book, the first moves of the first match take the solver long; it remembers them.
+    All players of a process share one solver, which solves one position after the other, and what
+    it has found.
 
     Args:
         game: Connect Four on 7x6.
@@ -79,7 +88,11 @@ def _solver() -> Solver:
 def _values(book: Book | None, delay: bool, key: int) -> tuple[int | None, ...]:
     """For each column the score (``delay``) or the outcome of its move; None if it is full."""
     position = Position.from_key(key)
-    values = _from_book(book, position) or _solved(position, delay=delay)
+    values = (
+        _from_book(book, position)
+        or _from_book(_open(str(BUNDLED), None), position)
+        or _solved(position, delay=delay)
+    )
     return tuple(value if value is None or delay else outcome(value) for value in values)
 
 
