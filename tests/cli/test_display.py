@@ -92,6 +92,13 @@ def test_plain_lines_come_at_changes_and_every_ten_seconds(
     assert written[-1] == "book-1: merging the units"
 
 
+@pytest.mark.parametrize("state", ["failed", "interrupted"])
+def test_why_a_run_has_ended_is_left_to_the_last_sentence(state: str) -> None:
+    ended = progress(state=state, message="the disk is full")
+    assert line(ended) == f"book-1: {state}"
+    assert "the disk is full" not in rendered(ended)
+
+
 def test_a_line_of_a_resumed_run_tells_what_was_there_before() -> None:
     assert "3,000 of 12,345 positions (2,000 from earlier)" in line(progress(items_resumed=2000))
     assert "3,000 of 12,345 positions, 750 (25%) failed, " in line(progress(items_failed=750))

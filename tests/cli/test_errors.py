@@ -34,8 +34,14 @@ CASES: dict[str, Case] = {
     ),
     "a derived ply that is not lower": ("book build --derive 12", "expected plies from 0 to 11"),
     "a share that is none": ("book build --audit-fraction 2", "audit_fraction"),
-    "a book that is not there": ("book query {tmp}/none 44", "none: No such file or directory"),
-    "a folder for a book": ("book info {tmp}", "cannot read {tmp}: Is a directory"),
+    "a book that is not there": (
+        "book query {tmp}/none 44",
+        "none: there is no such file or folder",
+    ),
+    "a folder for a book": (
+        "book info {tmp}",
+        "cannot read {tmp}: it is a folder, expected a file",
+    ),
     "a file that is no book": ("book info {tmp}/text", "does not begin like a plymill book"),
     "a text file as a published book": ("book info {tmp}/text --layout 8ply", "{tmp}/text"),
     "a plymill book as a published one": (
@@ -132,6 +138,72 @@ CASES: dict[str, Case] = {
         "is of the kind 'book', expected a run of matches",
     ),
     "a spec of the wrong kind for a grid": ("match grid --spec {tmp}/kind.toml", "kind"),
+    "a figure that is none": ("match duel --elo0 nan", "--elo0 is nan, expected a finite number."),
+    "a width that is no figure": ("match grid --until inf", "--until is inf, expected a finite"),
+    "a weight that is no figure": ("book build --weight nan --submit", "--weight"),
+    "an option that no player has": (
+        "match grid --game tictactoe --first 10 --second 10 --options foo=1",
+        "options: 'foo=1' has no option 'foo'",
+    ),
+    "a width too large, named once": (
+        "match grid --game tictactoe --first 10 --second 10 --until 2",
+        "The flags: until: expected the width",
+    ),
+    "a wheel that is not sent": (
+        "book build --wheel x.whl",
+        "--wheel does nothing without --submit. See 'plymill book build --help'.",
+    ),
+    "an owner of nothing": ("match grid --owner ann", "--owner does nothing without --submit."),
+    "a variable that nobody sees": ("match duel --env A=1", "--env does nothing without --submit."),
+    "a label of no node": ("match pool --driver-label a=b", "--driver-label does nothing without"),
+    "a share of no cluster": (
+        "book build --weight 2",
+        "--weight does nothing without --submit or --address.",
+    ),
+    "a layout of no book": ("solve 44 --layout 8ply", "--layout does nothing without --book."),
+    "a seed of no sample": ("book verify x --seed 1", "--seed does nothing without --sample."),
+    "a layout of nothing to compare with": (
+        "book build --against-layout 8ply",
+        "--against-layout does nothing without --against.",
+    ),
+    "a chart that is not drawn": (
+        "match compare {grid} {grid} --force --store {store}",
+        "--force does nothing without --chart.",
+    ),
+    "a game of no file": (
+        "match compare {grid} {grid} --game x --store {store}",
+        "--game does nothing without --published.",
+    ),
+    "a seed below 0": ("book verify {book} --sample 1 --seed -1", "--seed"),
+    "a file where charts are to go": (
+        "match chart {grid} --store {store} --to {tmp}/text",
+        "{tmp}/text is a file, expected a folder to put files in",
+    ),
+    "a file where books are to go": (
+        "run download {run} --store {store} --to {tmp}/text/books",
+        "{tmp}/text is a file, expected a folder to put files in",
+    ),
+    "a file where artefacts are to go": (
+        "download {run} {tmp}/text --store {store}",
+        "{tmp}/text is a file, expected a folder to put files in",
+    ),
+    "a folder of published numbers": (
+        "match compare {grid} --published {tmp} --store {store}",
+        "{tmp}: it is a folder, expected a file",
+    ),
+    "a folder for a spec": (
+        "match grid --spec {tmp}",
+        "{tmp}: cannot read the job file: it is a folder, expected a file.",
+    ),
+    "a match of a cell that is none": (
+        "match replay {grid} 99:0 --store {store}",
+        "has no match 99:0, expected cells from 0 to 3.",
+    ),
+    "a match that was not played": (
+        "match replay {grid} 0:9999999999 --store {store}",
+        "has no match 0:9999999999, expected",
+    ),
+    "a delete of what is not there": ("delete book-0 --yes --store {tmp}", "no run 'book-0'"),
     "a table too large": (
         "solve 4444 --table-mb 1000000000",
         "table size is 1000000000 MiB, expected 1 to 4194304",

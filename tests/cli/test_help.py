@@ -1,12 +1,16 @@
 """Help is quick, whole, and shows an example; what only submits or looks loads no solver."""
 
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from cyclopts import App
 
 from plymill import __version__
+from plymill.cli.commands import make_app
 from tests.cli.helpers import Plymill
 
 COMMANDS = [
@@ -25,6 +29,34 @@ def test_every_command_has_help_with_an_example(plymill_: Plymill, command: str)
     assert shown.code == 0
     assert f"Usage: plymill {command}" in shown.out
     assert f"Example: plymill {command}" in shown.out
+
+
+def every_command(app: App, *above: str) -> Iterator[tuple[str, App]]:
+    """The commands that the help lists, with those of groups."""
+    for name in app:
+        if name.startswith("-") or not app[name].show:
+            continue
+        below = list(every_command(app[name], *above, name))
+        yield from below or [(" ".join([*above, name]), app[name])]
+
+
+def test_no_command_is_missing_from_these_tests() -> None:
+    assert sorted(name for name, _ in every_command(make_app())) == sorted(COMMANDS)
+
+
+@pytest.mark.parametrize("command", sorted({*COMMANDS} - {"serve", "logs"}))
+def test_what_a_program_may_read_has_json(plymill_: Plymill, command: str) -> None:
+    """The page has an API, and logs are text."""
+    assert " --json " in plymill_(*command.split(), "--help").out
+
+
+def test_examples_are_commands_that_exist() -> None:
+    """With words that are understood, so that what goes wrong is at most what they name."""
+    for name, command in every_command(make_app()):
+        example = str(command.help_epilogue).removeprefix("Example: plymill ")
+        assert example.startswith(name)
+        bound = make_app().parse_args(shlex.split(example), exit_on_error=False, print_error=False)
+        assert bound[0] is command.default_command
 
 
 @pytest.mark.parametrize("words", [[], ["--help"], ["book"], ["match"], ["run"]])

@@ -65,16 +65,36 @@ def test_ctrl_c_stops_a_live_run_and_the_same_command_goes_on(tmp_path: Path) ->
     assert result["items_resumed"] >= 10 * (finished - 1)
 
 
-def process_below(parent: int, name: str) -> int:
-    """The child of a process that runs a program of this name."""
+@pytest.mark.parametrize("name", ["gcs_server", "raylet"])
+def test_sigterm_while_ray_starts_is_one_sentence(tmp_path: Path, name: str) -> None:
+    """Ray has handlers of its own then, in Python and in C++."""
+    command = [*COMMAND, "book", "build", *JOB, "--store", str(tmp_path)]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while not processes_below(running.pid, name):
+            assert running.poll() is None
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=120)
+    finally:
+        running.kill()
+    assert running.returncode == 130, err
+    assert out == ""
+    (sentence,) = [line for line in err.splitlines() if not line.startswith("book-")]
+    assert sentence.startswith("plymill: Run book-")
+    assert "is stopped; what is finished is kept, and '" in sentence
+    assert not processes_below(running.pid, name)
+
+
+def processes_below(parent: int, name: str) -> list[int]:
+    """The children of a process that run a program of this name."""
     shown = subprocess.run(
         ["ps", "-ww", "-o", "pid=", "-o", "args=", "--ppid", str(parent)],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,  # ps says so if there are none
     ).stdout
-    (line,) = [line for line in shown.splitlines() if line.split()[1].endswith(f"/{name}")]
-    return int(line.split()[0])
+    lines = [line.split() for line in shown.splitlines()]
+    return [int(words[0]) for words in lines if words[1].endswith(f"/{name}")]
 
 
 @pytest.mark.parametrize("name", ["gcs_server", "raylet"])
@@ -87,7 +107,8 @@ def test_a_local_ray_that_falls_apart_is_one_sentence_and_the_same_command_goes_
         while len(list(tmp_path.glob("*/units/[0-9]*"))) < 3:
             assert running.poll() is None
             time.sleep(0.02)
-        os.kill(process_below(running.pid, name), signal.SIGKILL)
+        (process,) = processes_below(running.pid, name)
+        os.kill(process, signal.SIGKILL)
         out, err = running.communicate(timeout=120)
     finally:
         running.kill()
