@@ -29,7 +29,8 @@ def test_progress_is_plain_lines_on_standard_error_without_a_terminal(
 ) -> None:
     done = plymill_("book", "build", *TINY, "--store", tmp_path)
     lines = done.err.splitlines()
-    assert lines[0].endswith(": enumerating positions")
+    assert lines[0].endswith(": starting")
+    assert lines[1].endswith(": enumerating positions")
     assert any("of 279 positions" in line and "positions/s" in line for line in lines)
     assert any(line.endswith(": merging the units") for line in lines)
     assert lines[-1].endswith(": done")

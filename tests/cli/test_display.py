@@ -73,7 +73,8 @@ def test_many_workers_are_counted_but_not_all_listed() -> None:
 def test_a_terminal_gets_the_live_display_and_its_last_state_stays() -> None:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=True, width=100)
-    with watching(console) as watcher:
+    with watching("book-1", console) as watcher:
+        assert "starting" in stream.getvalue()
         watcher(progress())
         watcher(progress(state="done"))
     assert "\x1b[" in stream.getvalue()

@@ -38,13 +38,18 @@ _STAGES = {
 
 
 @contextmanager
-def watching(console: Console | None = None) -> Iterator[Watcher]:
-    """A callback for ``run_job`` that shows each progress on standard error."""
+def watching(run_id: str, console: Console | None = None) -> Iterator[Watcher]:
+    """A callback for ``run_job`` that shows each progress on standard error.
+
+    Until the first one, for which Ray has to start, it shows that the run does.
+    """
     console = console or error_console()
     if not console.is_terminal:
+        note(f"{run_id}: starting")
         yield PlainLines()
         return
-    with Live(console=console, refresh_per_second=4, transient=False) as live:
+    start = Text.assemble((run_id, "bold"), "  starting")
+    with Live(start, console=console, refresh_per_second=4, transient=False) as live:
         yield lambda progress: live.update(display(progress))
 
 

@@ -26,7 +26,7 @@ def carry_out(run_id: str, work: Work, start: Start) -> int:
     from plymill.cluster import RunInterruptedError
 
     try:
-        with watching() as watcher:
+        with watching(run_id) as watcher:
             result = start(options_of(work), watcher)
     except (KeyboardInterrupt, RunInterruptedError):
         raise RunInterruptedError(
