@@ -81,11 +81,27 @@ def test_a_pool_tells_its_ratings_and_what_failed(plymill_: Plymill, tmp_path: P
     )
     assert done.code == 0
     assert "  1. uct:60  Elo " in done.out
-    assert "8 matches failed at both attempts and do not count." in done.err
+    assert (
+        f"8 of 12 matches failed at both attempts and do not count: {players[2]} raised in 8. "
+        f"The first fault, in match 1:0: Player '{players[2]}' raised ValueError: no idea."
+    ) in done.err
+    assert "  -. python:tests.workers.faulty:Raises  no match counted" in done.out
     (run,) = tmp_path.iterdir()
     shown = plymill_("run", "show", run.name, "--store", tmp_path)
-    assert "8 matches failed at both attempts" in shown.out
+    assert "8 of 12 matches failed at both attempts" in shown.out
     assert "pool of tictactoe, 3 players" in shown.out
+
+
+def test_a_mistyped_player_is_told_in_a_sentence_and_nothing_is_planned(
+    plymill_: Plymill, tmp_path: Path
+) -> None:
+    words = ("--game", "tictactoe", "--player-a", "python:nomod:X", "--player-b", "random")
+    done = plymill_("match", "duel", *words, "--store", tmp_path)
+    assert done.code == 2
+    said = done.err.splitlines()[-1]
+    assert said.startswith("plymill: Player 'python:nomod:X' raised ModuleNotFoundError: No module")
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.glob("*/plan.json"))
 
 
 def test_show_and_download_work_with_matches(

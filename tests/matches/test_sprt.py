@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plymill.matches import MISSING, VOID, MatchError, Sprt, Verdict, pair_results, score_from_elo
@@ -44,6 +44,7 @@ def test_bounds_are_walds() -> None:
     assert (lower, upper) == pytest.approx((math.log(0.1 / 0.95), math.log(0.9 / 0.05)))
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(
     st.lists(st.integers(0, 500), min_size=5, max_size=5),
     st.sampled_from(["logistic", "normalized"]),
@@ -54,6 +55,7 @@ def test_exchanging_the_players_exchanges_the_hypotheses(counts: list[int], mode
     assert float(test.llr(counts)) == pytest.approx(-float(mirrored.llr(counts[::-1])), abs=1e-6)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(pairs)
 def test_many_counts_at_once_give_what_each_gives_alone(results: list[int]) -> None:
     test = Sprt(elo0=0, elo1=20)
@@ -62,6 +64,7 @@ def test_many_counts_at_once_give_what_each_gives_alone(results: list[int]) -> N
     assert together.tolist() == pytest.approx([float(test.llr(c)) for c in counts], abs=1e-9)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(pairs, pairs)
 def test_the_decision_is_made_by_the_first_results_that_suffice(
     results: list[int], later: list[int]
@@ -79,6 +82,7 @@ def test_the_decision_is_made_by_the_first_results_that_suffice(
     assert sum(decision.counts) == decision.results
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=60), st.data())
 def test_the_decision_does_not_depend_on_the_order_of_arrival(
     results: list[int], data: st.DataObject
@@ -95,6 +99,7 @@ def test_the_decision_does_not_depend_on_the_order_of_arrival(
     assert all(decision == final for decision in seen)
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(pairs, st.data())
 def test_void_results_are_passed_over(results: list[int], data: st.DataObject) -> None:
     void = data.draw(st.lists(st.integers(0, len(results)), max_size=5))
