@@ -1,5 +1,6 @@
 """Clusters of several nodes on this machine, and nodes that are lost."""
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -40,6 +41,7 @@ def cluster_of(nodes: int, settings: Mapping[str, Any] = HEALTH) -> Iterator[Clu
 
 def start_cluster(nodes: int, settings: Mapping[str, Any] = HEALTH) -> Cluster:
     """The same, without being connected; to be shut down."""
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")  # on a machine that is busy
     head = {**NODE, "_system_config": dict(settings), "include_dashboard": False}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(nodes - 1):
@@ -77,7 +79,8 @@ def kill_node(node: Any, *, whole: bool = False) -> list[int]:
 def restart_gcs(head: Any) -> int:
     """Start the GCS of a head again that was killed, at the same address; its new process.
 
-    Without a backend that keeps its state (``gcs_storage``) it knows of nothing that was before.
+    Without a backend that keeps its state (``gcs_storage``) it knows of nothing that was before. It
+    ends with the thread that calls this.
     """
     (dead,) = head.all_processes.pop("gcs_server")
     dead.process.wait(timeout=60)  # with its last thread goes its lock on what it keeps
