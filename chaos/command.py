@@ -66,7 +66,7 @@ def run(report: Report, place: Place, kinds: dict[str, Kind], faults: int) -> No
         report.stuck = str(stuck)
     finally:
         report.disturbed = session.elapsed
-        report.starts = session.starts - 1
+        report.starts = session.starts
         session.close()
 
 

@@ -84,8 +84,8 @@ def fill_disk(session: Session, random: Random) -> Strike:
     seconds = random.uniform(3, 6)
     owed = session.watch.in_flight()
     disk = _disk(session)
-    disk.fill()
     try:
+        disk.fill()
         session.pass_time(seconds)
     finally:
         disk.free()

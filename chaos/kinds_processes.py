@@ -90,15 +90,12 @@ def start_second_driver(session: Session, random: Random) -> Strike:
     del random
     first = session.driver
     second = session.new_driver()
-    session.starts -= 1  # nobody had to start it
     try:
         session.wait(lambda: second.poll() is not None, "the second driver leaves")
     finally:
         if second.poll() is None:
             end(second.pid)
-    session.starts += 1
     said = session.said()
-    session.starts -= 1
     if second.returncode != 2 or "is driven by another driver" not in said:
         raise FaultMissedError(f"the second driver ended with {second.returncode}: {said}")
     if session.driver is not first:
@@ -110,14 +107,17 @@ def replace_cluster(session: Session, random: Random) -> Strike:
     """The head dies with its GCS and all nodes; another cluster is started."""
     del random
     nodes = session.place.nodes
-    head = nodes.destroy()[0]
+    gcs = nodes.gcs
+    pids = nodes.destroy()
+    if gcs not in pids or not is_gone(gcs):
+        raise FaultMissedError(f"the GCS, process {gcs}, was not killed")
     session.wait(
         lambda: session.driver.poll() is not None,
         "the driver ends after its cluster",
         start_again=False,
     )
     nodes.start()
-    return Strike(f"GCS process {head} and all nodes")
+    return Strike(f"GCS process {gcs} and all nodes ({len(pids)} processes)")
 
 
 def end_driver(session: Session) -> None:

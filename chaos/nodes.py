@@ -39,6 +39,11 @@ class Nodes:
         address: str = self._cluster.address
         return address
 
+    @property
+    def gcs(self) -> int:
+        """The process of its GCS."""
+        return all_pids(self._cluster.head_node)["gcs_server"][0]
+
     def alive(self) -> set[str]:
         """The nodes that live, by what the cluster says of them (``ray.nodes()``)."""
         from ray import _raylet
@@ -67,7 +72,7 @@ class Nodes:
         return node_id
 
     def destroy(self) -> list[int]:
-        """Kill the whole cluster; returns the processes killed, the GCS first."""
+        """Kill the whole cluster; returns the processes killed."""
         pids = _kill_all([self._cluster.head_node, *self._cluster.worker_nodes])
         self._cluster.shutdown()
         return pids

@@ -53,6 +53,13 @@ class Session:
     Args:
         place: where.
         spec: what.
+
+    Attributes:
+        watch: what the store shows of it.
+        driver: the process that drives it; it may have ended.
+        starts: how often the person had to start it again.
+        complete: whether the run has come to its end.
+        on_tick: called at every `tick`.
     """
 
     def __init__(self, place: Place, spec: JobSpec) -> None:
@@ -64,6 +71,7 @@ class Session:
         self.began = time.monotonic()
         self.starts = 0
         self.complete = False
+        self._drivers = 0
         self.driver = self.new_driver()
         self.on_tick: Callable[[], None] = lambda: None
         self._ended: float | None = None
@@ -73,9 +81,9 @@ class Session:
 
     def new_driver(self) -> subprocess.Popen[str]:
         """Start a driver; what it says goes to a log of its own, see `said`."""
-        self.starts += 1
+        self._drivers += 1
         words = [self.spec.run_id, str(self.place.store), self.place.nodes.address]
-        with self._log(self.starts).open("w") as log:
+        with self._log(self._drivers).open("w") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "chaos.driver", *words, str(self.place.control)],
                 stdout=log,
@@ -87,7 +95,7 @@ class Session:
 
     def said(self) -> str:
         """The last line that the driver which was started last has said, its own words if any."""
-        lines = self._log(self.starts).read_text(errors="replace").strip().splitlines()
+        lines = self._log(self._drivers).read_text(errors="replace").strip().splitlines()
         ours = [line for line in lines if line.startswith("plymill: ")]
         return (ours or lines or [""])[-1].removeprefix("plymill: ")
 
@@ -134,6 +142,7 @@ class Session:
         if start_again and time.monotonic() - self._ended > _AGAIN_AFTER:
             self._count_in_vain()
             self._ended = None
+            self.starts += 1
             self.driver = self.new_driver()
 
     def _count_in_vain(self) -> None:

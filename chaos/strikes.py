@@ -15,6 +15,8 @@ _CGROUPS = Path("/sys/fs/cgroup")
 _LIMITS = ("memory.limit_in_bytes", "memory.max")  # of version 1 and 2
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PATIENCE = 30.0
+_BLOCK = 4096
+_CRUMB = "crumb-"
 
 
 class FaultMissedError(Exception):
@@ -183,18 +185,30 @@ class StoreDisk(SmallDisk):
         _run("mount", "-o", "loop", str(self._image), str(path))
 
     def fill(self, leave: int = 0) -> None:
-        """See `SmallDisk.fill`; what others free meanwhile is taken, too.
+        """See `SmallDisk.fill`; then take single blocks until there is none for another file.
 
         Raises:
             FaultMissedError: there is room still.
         """
+        super().fill(leave)
         deadline = time.monotonic() + _PATIENCE
-        while True:
-            super().fill(leave)
-            if self.room <= leave:
-                return
-            if time.monotonic() > deadline:
-                raise FaultMissedError(f"{self.path} has room still")
+        while time.monotonic() < deadline:
+            crumb = self.path / f"{_CRUMB}{uuid4().hex}"
+            try:
+                with crumb.open("wb", buffering=0) as stream:
+                    stream.write(bytes(_BLOCK))
+                    os.fsync(stream.fileno())
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    return
+                raise
+        raise FaultMissedError(f"{self.path} has room still")
+
+    def free(self) -> None:
+        """Remove what `fill` has written."""
+        for crumb in self.path.glob(f"{_CRUMB}*"):
+            crumb.unlink()
+        super().free()
 
     def freeze(self, seconds: float) -> None:
         """Let whoever writes wait for so long; returns when it is over.
