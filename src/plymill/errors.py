@@ -57,7 +57,8 @@ _TOLD = {
 def told(error: OSError) -> str:
     """What is wrong with a file, and what was expected, of an error of the system."""
     reason = error.strerror or str(error) or type(error).__name__
-    return _TOLD.get(error.errno or 0, reason[:1].lower() + reason[1:])
+    lower = reason[:1].lower() + reason[1:] if reason[1:2].islower() else reason  # not AWS
+    return _TOLD.get(error.errno or 0, lower)
 
 
 def not_utf8(error: UnicodeDecodeError) -> str:

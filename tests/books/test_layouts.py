@@ -231,7 +231,7 @@ def test_no_layout_is_offered_for_a_file_that_fits_none(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_and_an_unknown_layout_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BookFormatError, match=r"cannot read .*none\.book: No such file"):
+    with pytest.raises(BookFormatError, match=r"cannot read .*none\.book: there is no such file"):
         open_book(tmp_path / "none.book")
     with pytest.raises(BookFormatError, match="there is no layout '9ply', expected one of"):
         open_book(tmp_path / "none.book", "9ply")

@@ -266,6 +266,7 @@ def test_a_published_book_without_its_package_says_how_to_get_it(
             "/x: no space left on device; make room",
         ),
         (OSError("odd"), 2, "The system reports: odd."),
+        (OSError("AWS Error ODD"), 2, "The system reports: AWS Error ODD."),
         (MemoryError("no 9 MiB"), 2, "no 9 MiB; a smaller table (--table-mb) needs less."),
         (KeyboardInterrupt(), 130, "Stopped; nothing half-written"),
     ],

@@ -84,7 +84,7 @@ def test_a_later_session_appends(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     with (
-        pytest.raises(ClusterError, match=r"Cannot write the log .*No such file"),
+        pytest.raises(ClusterError, match=r"Cannot write the log .*there is no such file"),
         log_to(tmp_path / "nowhere" / "log"),
     ):
         pass

@@ -20,6 +20,7 @@ from plymill.cluster.claims import create_by_claims
 from plymill.cluster.errors import StoreAwayError, StoreError, StoreFullError
 from plymill.cluster.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
 from plymill.cluster.retries import Patience, is_transient
+from plymill.errors import told
 
 T = TypeVar("T")
 
@@ -304,7 +305,7 @@ def _explained(error: OSError, what: str, where: str) -> StoreError:
             f"The disk of the store is full: cannot {what} {where}; make room and run the "
             "same command again, finished units are kept."
         )
-    reason = "; ".join([error.strerror or str(error), *getattr(error, "__notes__", ())])
+    reason = "; ".join([told(error), *getattr(error, "__notes__", ())])
     kind = StoreAwayError if is_transient(error) else StoreError
     return kind(f"Cannot {what} {where}: {reason}.")
 
