@@ -55,6 +55,23 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, small: BookJob) -> Art
 
 
 @pytest.fixture(scope="session")
+def many() -> BookJob:
+    """279 positions in 28 units."""
+    return BookJob(opening="44444422", unit_size=10, audit_fraction=0.2, validate_sample=20)
+
+
+@pytest.fixture(scope="session")
+def peaceful(
+    tmp_path_factory: pytest.TempPathFactory,
+    many: BookJob,
+) -> Artifacts:
+    """The artefacts of that job, made in peace."""
+    url = str(tmp_path_factory.mktemp("peaceful"))
+    assert run_here(many, url).complete
+    return read_artifacts(url, many.run_id)
+
+
+@pytest.fixture(scope="session")
 def published() -> Callable[[str], Path]:
     """The path of a published book by its layout."""
     assets = pytest.importorskip(

@@ -1,5 +1,7 @@
-"""Opening-book jobs whose workers go wrong at a moment that the test draws."""
+"""Runs that are driven into trouble: workers that go wrong, drivers in processes of their own."""
 
+import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -8,11 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import ray
+from ray.cluster_utils import Cluster
 
-from plymill.cluster import Receipt, RunOptions, RunStore, Unit
+from plymill.cluster import Coordinator, Receipt, RunOptions, RunStore, Unit
+from plymill.cluster.ray_executor import RayExecutor
 from plymill.solver import Solver
 from plymill.workers import BookJob, BookRun
+from plymill.workers.actor import UnitActor
 from plymill.workers.book_worker import BookWorker
+
+OPTIONS = RunOptions(table_mb=16, report_every=0.05)
 
 _PIECE = 32 * 2**20
 
@@ -124,3 +131,51 @@ def sent_along() -> Iterator[None]:
         yield
     finally:
         cloudpickle.unregister_pickle_by_value(module)
+
+
+DRIVER = """
+import sys
+from plymill.cluster import RunOptions
+from plymill.workers import resume_run
+run_id, url, address = sys.argv[1:]
+resume_run(run_id, url, address=address, options=RunOptions(
+    table_mb=16, report_every=0.05, allow_insecure=True))
+"""
+
+
+def node_ids(cluster: Cluster) -> set[str]:
+    head: Any = cluster.head_node
+    return {head.node_id, *(node.node_id for node in cluster.worker_nodes)}
+
+
+def events(url: str, run_id: str, name: str) -> list[dict[str, Any]]:
+    return [line for line in RunStore.open(url, run_id).read_events() if line["event"] == name]
+
+
+def drive(run: Any, url: str) -> Any:
+    """Carry out a job of our own on the cluster that this process is connected to."""
+    store = RunStore.open(url, run.spec.run_id)
+    with sent_along():
+        executor = RayExecutor(run, store, UnitActor, threads=None)
+        return Coordinator(run, store, executor, options=OPTIONS).run()
+
+
+def start_driver(
+    job: BookJob, url: str, address: str, environment: dict[str, str]
+) -> subprocess.Popen[str]:
+    RunStore.open(url, job.run_id).write_spec(job)
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, job.run_id, url, address],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_for_units(driver: subprocess.Popen[str], store: RunStore, count: int) -> None:
+    deadline = time.monotonic() + 120
+    while len(store.finished_units()) < count:
+        assert driver.poll() is None, f"the driver has ended early: {driver.communicate()[0]}"
+        assert time.monotonic() < deadline, "the driver does not come to work"
+        time.sleep(0.01)
