@@ -73,7 +73,7 @@ def test_ctrl_c_is_heard_while_nobody_answers(mute: socket.socket) -> None:
     assert process.returncode == 130
     assert out == ""
     (line,) = err.splitlines()
-    assert line.startswith("plymill: Stopped from the keyboard")
+    assert line.startswith("plymill: Stopped;")
 
 
 class Bucket:
