@@ -27,7 +27,7 @@ from chaos.strikes import (
     store_disk,
     truncate,
 )
-from chaos.watch import Finished
+from chaos.watch import Finished, Watch
 from plymill.cluster import Coordinator, LocalExecutor, RunOptions, RunStore
 from plymill.workers import BookJob, make_job
 
@@ -51,6 +51,12 @@ def test_twenty_faults_are_of_all_kinds_and_in_the_order_of_the_run() -> None:
     shares = [each.share for each in planned]
     assert shares == sorted(shares)
     assert FROM <= shares[0] <= shares[-1] <= TO
+
+
+def test_every_kind_is_told_of_in_the_docs() -> None:
+    text = (ROOT / "docs" / "failures.md").read_text(encoding="utf-8")
+    section = text.partition("## What twenty faults cost")[2]
+    assert [kind for kind in all_kinds() if f"| {kind} |" not in section] == []
 
 
 def test_a_kind_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,6 +88,34 @@ def test_results_that_come_again_are_charged_to_the_fault_that_owes_them() -> No
     ]
     bill(finished, strikes, outcomes)
     assert [(o.again, o.processor_seconds) for o in outcomes] == [(1, 3.0), (2, 0.5)]
+
+
+def test_every_result_is_seen_once_and_half_written_files_are_not(tmp_path: Path) -> None:
+    job = make_job(TINY, RunOptions(table_mb=16))
+    store = RunStore.open(str(tmp_path), TINY.run_id)
+    result = Coordinator(job, store, LocalExecutor(job, store)).run()
+    watch = Watch(tmp_path / TINY.run_id)
+    watch.look()
+    units = sorted(each.unit for each in watch.finished)
+    assert len(set(units)) == len(units) == result.progress.units_total
+    assert watch.units == units
+    assert watch.share == 1
+    path = watch.folder / "units" / f"{units[0]}.zst"
+    path.with_name(f".unfinished-1-{path.name}").write_bytes(path.read_bytes())
+    path.touch()
+    watch.look()
+    assert len(watch.finished) == len(units)
+    plan = store.read_plan()
+    assert plan is not None
+    arrays, receipt = store.read_unit(plan.units[0])
+    store.discard_unit(plan.units[0])
+    watch.look()
+    assert watch.done == set(units[1:])
+    store.write_unit(plan.units[0], arrays, replace(receipt, worker="another"))
+    watch.look()
+    assert [(each.unit, each.worker) for each in watch.finished[len(units) :]] == [
+        (units[0], "another")
+    ]
 
 
 # --- reporting ------------------------------------------------------------------------------------
