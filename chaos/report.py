@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from chaos.bill import Outcome
+from plymill.cli.words import plural
 
 _HEAD = ("fault", "at s", "done", "what it hit", "unit s", "whole s", "again", "cpu s", "starts")
 _RIGHT = {1, 2, 4, 5, 6, 7, 8}
@@ -74,7 +75,7 @@ class Report:
             f"{self.undisturbed:.0f} s in peace and {self.disturbed:.0f} s with "
             f"{len(self.outcomes)} faults. {again} units were done again; {wasted:.0f} of "
             f"{self.processor_seconds + wasted:.0f} processor seconds were thrown away; "
-            f"the command was started again {self.starts} times{later}."
+            f"the command was started again {plural(self.starts, 'time')}{later}."
         )
         return "\n".join([*lines, self._verdict()])
 
