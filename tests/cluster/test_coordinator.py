@@ -515,6 +515,57 @@ def test_what_a_worker_that_hangs_has_in_flight_is_copied_at_the_end_and_nobody_
     assert artifacts(memory, job) == artifacts(right, job)
 
 
+def test_a_worker_that_hangs_with_its_very_first_units_is_helped_out(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    """Before any unit is finished nobody knows how long one takes."""
+    job = make_job(count=20)
+    store = RunStore(memory, job.spec.run_id)
+    executor = SlowExecutor(job, store, {"slow": 1, "a": 1}, slow="slow", patience=10_000)
+    assert run(job, memory, executor, timer=ticking()).complete
+
+
+class LateWords(LocalExecutor):
+    """One worker audits much too late, and wrongly; by then its audit was another's."""
+
+    late: tuple[str, Unit] | None = None
+    idle = 0
+
+    def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
+        if audit and self.late is None:
+            self.late = (worker, unit)
+        elif unit.name != "00005":  # which keeps the run open
+            super().submit(worker, unit, audit=audit)
+
+    def poll(self, timeout: float) -> list[Any]:
+        reports = super().poll(timeout)
+        self.idle += not reports
+        if self.idle == 300 and not reports and self.late is not None:
+            return [e.AuditDone(self.late[0], self.late[1].index, "a bit flipped")]
+        if self.idle > 302:
+            raise KeyboardInterrupt
+        return reports
+
+
+def test_a_late_audit_that_does_not_count_is_not_stored_and_condemns_nobody_later(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job(count=60, audit_fraction=0.1)
+    store = RunStore(memory, job.spec.run_id)
+    executor = LateWords(job, store, {"a": 1, "b": 2, "c": 2})
+    with pytest.raises(RunInterruptedError):
+        run(job, memory, executor, timer=ticking())
+    events = [line["event"] for line in store.read_events()]
+    assert "copied" in events
+    assert events.count("audited") == 1
+    plan = store.read_plan()
+    assert plan is not None
+    assert [record.digest for record in store.read_audits(plan)] != ["a bit flipped"]
+    job = make_job(count=60, audit_fraction=0.1)
+    assert run(job, memory, LocalExecutor(job, store, {"d": 1, "e": 1})).complete
+    assert [unit for _, unit in job.solved] == ["00005"]
+
+
 def test_on_a_run_without_trouble_nothing_is_copied(make_job: MakeJob, memory: MemoryFiles) -> None:
     job = make_job(rounds=1)
     store = RunStore(memory, job.spec.run_id)

@@ -2,16 +2,19 @@
 
 import logging
 import os
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import ray
 from ray._private import worker as ray_worker
 
 from plymill.cluster import RunFailedError
-from plymill.cluster.ray_health import keep_off_standard_output, require_own_ray
+from plymill.cluster.ray_health import Head, keep_off_standard_output, require_own_ray
 
 #: A task during which its own Ray dies, and which would never end.
 SCRIPT = """
@@ -105,3 +108,63 @@ def test_a_task_does_not_wait_for_a_ray_that_is_gone(name: str) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"The Ray that was started on this machine has lost its {name}")
     assert len(done.stdout.splitlines()) == 1
+
+
+class Timer:
+    """Seconds as the test says."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def listening(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """Something that listens, and that Ray says is the head."""
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        context = SimpleNamespace(gcs_address=f"127.0.0.1:{head.getsockname()[1]}")
+        monkeypatch.setattr(ray, "is_initialized", lambda: True)
+        monkeypatch.setattr(ray, "get_runtime_context", lambda: context)
+        yield head
+
+
+def test_a_head_that_is_away_is_seen_and_after_most_of_a_minute_the_run_ends(
+    listening: socket.socket,
+) -> None:
+    timer = Timer()
+    head = Head(timer)
+    for timer.now in range(100, 400, 3):
+        head.require()
+        assert not head.gone
+    listening.close()
+    head.require()
+    assert not head.gone, "it was asked a moment ago"
+    head.require(at_once=True)
+    assert head.gone
+    for timer.now in range(400, 440, 3):
+        head.require()
+    timer.now = 450
+    with pytest.raises(
+        RunFailedError, match=r"head of the cluster does not answer any more at 127"
+    ):
+        head.require()
+
+
+def test_a_head_that_comes_back_is_used_on(listening: socket.socket) -> None:
+    timer = Timer()
+    head = Head(timer)
+    head.require()
+    place = listening.getsockname()
+    listening.close()
+    for timer.now in range(103, 130, 3):
+        head.require()
+    assert head.gone
+    with socket.create_server(place):
+        timer.now = 140
+        head.require()
+        assert not head.gone
+    timer.now = 170
+    head.require()
+    assert head.gone

@@ -129,7 +129,6 @@ class Cluster:
             assert (task[1], task[2]) in self.overdue
             if not task[2]:
                 assert UnitStatus.WAITING not in self.state.status, "what waits comes first"
-        self.late = [other for other in self.late if other != task]
         self.in_flight.append(task)
 
     def call_off(self, unit: int, *, audit: bool) -> None:
@@ -176,7 +175,13 @@ class Cluster:
             self.tell(e.UnitFailed(worker, unit, "another result is there", conflict=True))
 
     def finish_late(self, task: tuple[str, int, bool]) -> None:
-        """Nobody waits for it, yet it is stored if nothing else is."""
+        """Nobody waits for it, yet it is stored if nothing else is.
+
+        If the same worker has been given the same task anew, its first word on it counts.
+        """
+        if task in self.in_flight:
+            self.finish(task)
+            return
         self.late.remove(task)
         worker, unit, audit = task
         before = self.state.status
@@ -765,3 +770,58 @@ def test_a_result_that_contradicts_what_is_stored_is_made_anew() -> None:
     cluster.run_on()
     assert cluster.outcome == e.Finish(())
     assert cluster.results == {0: "right for 0"}
+
+
+def test_a_unit_that_waits_for_a_worker_that_hangs_does_not_keep_the_others_from_helping() -> None:
+    """It failed at the one who is free, and the one where it is to be tried next hangs."""
+    cluster = Cluster(3, frozenset(), slots=1)
+    started(cluster, "hangs", "free")
+    for task in [task for task in cluster.in_flight if task[0] == "hangs-1"]:
+        cluster.is_overdue(task)
+    cluster.fail(next(task for task in cluster.in_flight if task[0] == "free-2"))
+    for _ in range(10):
+        mine = [task for task in cluster.in_flight if task[0] == "free-2"]
+        if not mine:
+            break
+        cluster.finish(mine[0])
+    assert set(cluster.done) == {0, 1, 2}
+    assert cluster.outcome == e.Finish(())
+
+
+def test_who_is_still_at_a_unit_is_not_asked_to_audit_it() -> None:
+    cluster = Cluster(1, frozenset({0}), slots=2)
+    started(cluster, "slow", "quick")
+    cluster.is_overdue(cluster.in_flight[0])
+    cluster.finish(("quick-2", 0, False))
+    assert cluster.late == [("slow-1", 0, False)]
+    assert cluster.in_flight == []
+    cluster.finish_late(cluster.late[0])
+    assert cluster.in_flight == [("slow-1", 0, True)]
+
+
+def test_a_late_word_that_contradicts_the_result_is_told() -> None:
+    state = RunState(1)
+    state.restore([])
+    for node in "ab":
+        state.handle(e.NodeJoined(node, 1))
+        state.handle(e.WorkerJoined(f"{node}-1", node))
+    assert state.handle(e.Overdue(0)) == [e.Assign("b-1", 0, copy=True)]
+    state.handle(e.UnitDone("b-1", 0, "right"))
+    (warning,) = state.handle(e.UnitFailed("a-1", 0, "another result is there", conflict=True))
+    assert isinstance(warning, e.Warn)
+    assert "a-1, who is not waited for any more, says: another result" in warning.message
+
+
+def test_a_copy_that_fails_is_told_and_the_unit_is_not_tried_again_while_the_other_is_at_it() -> (
+    None
+):
+    state = RunState(1)
+    state.restore([])
+    for node in "ab":
+        state.handle(e.NodeJoined(node, 1))
+        state.handle(e.WorkerJoined(f"{node}-1", node))
+    state.handle(e.Overdue(0))
+    (warning,) = state.handle(e.UnitFailed("b-1", 0, "boom"))
+    assert isinstance(warning, e.Warn)
+    assert "another worker has it, too: boom" in warning.message
+    assert state.status == (UnitStatus.IN_FLIGHT,)

@@ -112,6 +112,19 @@ def test_a_result_that_is_there_is_never_written_over_and_another_one_is_told(
     assert store.read_unit(unit)[1] == receipt(unit)
 
 
+def test_of_two_who_write_in_the_same_moment_one_wins_and_the_other_hears_of_it(
+    store: RunStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have seen that nothing is there before either writes."""
+    unit = make_unit(store)
+    other = {"keys": ARRAYS["keys"] + 1}
+    monkeypatch.setattr(type(store.files), "exists", lambda self, path: False)
+    store.write_unit(unit, ARRAYS, receipt(unit))
+    with pytest.raises(ConflictError):
+        store.write_unit(unit, other, receipt(unit, other))
+    assert store.read_unit(unit)[1] == receipt(unit)
+
+
 def test_a_damaged_result_is_replaced(store: RunStore) -> None:
     unit = make_unit(store)
     store.write_unit(unit, ARRAYS, receipt(unit))

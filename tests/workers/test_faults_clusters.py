@@ -125,14 +125,17 @@ def test_a_cluster_that_is_lost_whole_is_replaced_by_another_that_goes_on(
     old: Any = start_cluster(2)
     try:
         head_id, pids = old.head_node.node_id, all_pids(old.head_node)
-        quick = {"RAY_gcs_rpc_server_reconnect_timeout_s": "3"}
-        driver = start_driver(small, url, old.address, quick)
+        driver = start_driver(small, url, old.address, {})
         wait_for_units(driver, store, moments.random.randrange(3, 50))
         killed = kill_node(old.head_node, whole=True)
         assert {*pids["gcs_server"], *pids["raylet"]} <= set(killed)
         driver.communicate(timeout=120)
-        assert driver.returncode != 0
-        assert not load_run(url, small.run_id).manifest
+        assert driver.returncode == 1
+        info = load_run(url, small.run_id)
+        assert not info.manifest
+        assert info.state == "failed", "the driver has told what became of it"
+        assert info.progress is not None
+        assert "head of the cluster does not answer any more" in info.progress.message
     finally:
         old.shutdown()
     wait_until_gone(killed)

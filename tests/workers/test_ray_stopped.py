@@ -1,5 +1,7 @@
 """Real Ray: processes that are not dead and yet do nothing more, as on a machine that hangs."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,8 +10,18 @@ import pytest
 import ray
 from ray.cluster_utils import Cluster
 
-from plymill.cluster import Progress, RunOptions, RunStore, WorkerFigures, ray_pulse, session
+from plymill.cluster import (
+    MemoryFiles,
+    Progress,
+    RunOptions,
+    RunStore,
+    Unit,
+    WorkerFigures,
+    ray_pulse,
+    session,
+)
 from plymill.workers import BookJob, run_job
+from plymill.workers.actor import UnitActor
 from tests.faults.moments import Moments
 from tests.faults.processes import resume_worker, running, stop_worker, wait_until_gone
 
@@ -62,6 +74,44 @@ def stopping(stopped: list[WorkerFigures], count: int) -> Callable[[Progress], N
     return moments.once(stop, workers=2)
 
 
+class Sleepy:
+    """A worker that is busy until it is told to stop."""
+
+    def run(self, unit: Unit) -> str:
+        while not Path(unit.name).exists():
+            time.sleep(0.05)
+        return unit.name
+
+
+class SleepyJob:
+    """Makes such workers."""
+
+    def make_worker(self, store: RunStore, name: str, threads: int) -> Sleepy:
+        del store, name, threads
+        return Sleepy()
+
+
+def test_a_worker_whose_threads_are_all_busy_gives_a_sign_of_life(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    del cluster
+    cloudpickle: Any = ray.cloudpickle
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    remote: Any = ray.remote
+    actor = remote(concurrency_groups={ray_pulse.GROUP: 1})(UnitActor)
+    handle = actor.options(max_concurrency=1).remote(
+        SleepyJob(), RunStore(MemoryFiles(), "run-1"), "w", 1
+    )
+    name = str(tmp_path / "enough")
+    unit = Unit(name=name, index=0, start=0, stop=1, input_digest="", cost=1.0)
+    first, second = handle.run.remote(unit), handle.run.remote(unit)
+    pulse = handle.pulse.options(concurrency_group=ray_pulse.GROUP).remote()
+    ray.get(pulse)
+    assert ray.wait([first, second], num_returns=2, timeout=0)[0] == []
+    Path(name).touch()
+    assert ray.get([first, second]) == [name, name]
+
+
 def test_what_a_stopped_worker_has_is_done_by_another_and_nobody_waits_for_it(
     cluster: Cluster,
     stopped: list[WorkerFigures],
@@ -74,6 +124,7 @@ def test_what_a_stopped_worker_has_is_done_by_another_and_nobody_waits_for_it(
     """Audits are for the two that are there: one that hangs would have to be waited for."""
     del cluster
     monkeypatch.setattr(session, "_LATE_AT_LEAST", 1.0)
+    monkeypatch.setattr(ray_pulse, "SILENT", float("inf"))
     without_audits = small.model_copy(update={"audit_fraction": 0.0})
     here, url = str(tmp_path / "here"), str(tmp_path / "ray")
     run_in_process(without_audits, here)

@@ -72,6 +72,14 @@ class Attempts:
             self._queue.append(task)
         return troubled
 
+    def _may_try(self, task: Task, worker: str, others: Collection[str]) -> bool:
+        failed_on = self.failed_on(task)
+        return worker not in failed_on or set(failed_on).issuperset(others)
+
+    def waits_for(self, worker: str, others: Collection[str]) -> bool:
+        """Whether any task waits that ``worker`` may try, now or once it is alone."""
+        return any(self._may_try(task, worker, others) for task in self._queue)
+
     def take(self, worker: str, others: Collection[str], *, alone: bool) -> Task | None:
         """A task that ``worker`` may try now.
 
@@ -81,8 +89,7 @@ class Attempts:
             alone: whether a task that must run alone may be given out.
         """
         for task in self._queue:
-            failed_on = self.failed_on(task)
-            allowed = worker not in failed_on or set(failed_on).issuperset(others)
+            allowed = self._may_try(task, worker, others)
             if allowed and (alone or not self.must_run_alone(task)):
                 self._queue.remove(task)
                 return task

@@ -55,7 +55,9 @@ class Audits:
         if unit in self._due:
             self._due.remove(unit)
 
-    def take(self, worker: str, others: Collection[str], *, alone: bool) -> int | None:
+    def take(
+        self, worker: str, others: Collection[str], *, alone: bool, barred: Collection[Task] = ()
+    ) -> int | None:
         """A unit that ``worker`` should audit now.
 
         Args:
@@ -63,11 +65,13 @@ class Audits:
             others: the other workers there are; one of them is preferred to whoever has solved
                 the unit, audited it, or failed to.
             alone: whether an audit that must run alone may be given out.
+            barred: units that ``worker`` is at, though nobody waits for it: no second time.
         """
         for unit in self._due:
             task = Task(unit, audit=True)
             seen = {name for name, _ in self._opinions[unit]} | set(self._attempts.failed_on(task))
             allowed = worker not in seen or seen.issuperset(others)
+            allowed = allowed and Task(unit) not in barred
             if allowed and (alone or not self._attempts.must_run_alone(task)):
                 self._due.remove(unit)
                 self._given_out.add(unit)

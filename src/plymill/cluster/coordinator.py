@@ -192,12 +192,15 @@ class Coordinator:
             return
         event: e.Event
         if isinstance(report, Receipt):
-            if report.unit in session.state.in_flight(report.worker):
+            if session.state.has(report.worker, Task(report.unit)):
                 self._recorder.finished(session.plan.units[report.unit], report)
             event = session.finished(report, self._clock())
         else:
             event = report
-            self._note(event)
+            if not isinstance(event, e.AuditDone) or session.state.has(
+                event.worker, Task(event.unit, audit=True)
+            ):
+                self._note(event)
         self._handle(event)
 
     def _handle(self, event: e.Event) -> None:

@@ -119,9 +119,7 @@ class Crew:
 
     def give(self, worker: str, task: Task) -> None:
         """The worker has this task from now on."""
-        known = self._workers[worker]
-        known.called_off.discard(task)
-        known.in_flight.add(task)
+        self._workers[worker].in_flight.add(task)
         self._holders.setdefault(task, []).append(worker)
 
     def held(self, task: Task) -> bool:
@@ -133,8 +131,8 @@ class Crew:
         known = self._workers.get(worker)
         if known is None:
             return False
-        known.called_off.discard(task)
         if task not in known.in_flight:
+            known.called_off.discard(task)
             return False
         known.in_flight.remove(task)
         self._let_go(worker, task)
@@ -155,6 +153,16 @@ class Crew:
     def node_of(self, worker: str) -> str:
         """The node that the worker is on."""
         return self._workers[worker].node
+
+    def called_off(self, worker: str) -> Collection[Task]:
+        """What the worker has not reported and nobody waits for any more."""
+        return self._workers[worker].called_off
+
+    def stuck(self, worker: str) -> bool:
+        """Whether all that the worker has is overdue or called off, and it has no room for more."""
+        known = self._workers[worker]
+        late = known.in_flight <= self._overdue.keys()
+        return late and self.load(worker) >= known.slots
 
     def overdue(self, task: Task) -> None:
         """The task takes much longer than it should; ignored if it is not in flight."""

@@ -187,6 +187,7 @@ class Meter:
         return tuple((ticks + ahead, done) for ticks, done in self._samples)
 
     def _count(self, receipt: Receipt) -> None:
+        self.discarded(receipt.unit)  # no unit counts twice
         self._seconds[receipt.unit] = receipt.seconds
         self._failed[receipt.unit] = receipt.counters.get("failed", 0)
         self.done += self.plan.units[receipt.unit].items

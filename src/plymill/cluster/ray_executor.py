@@ -28,11 +28,11 @@ from ray import exceptions as re
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from plymill.cluster import events as e
-from plymill.cluster.errors import ClusterError, RunFailedError
+from plymill.cluster.errors import ClusterError, RunFailedError, StoreAwayError
 from plymill.cluster.executor import Report, unit_failed
 from plymill.cluster.job import Job
 from plymill.cluster.plan import Unit
-from plymill.cluster.ray_health import require_own_ray
+from plymill.cluster.ray_health import Head, require_own_ray
 from plymill.cluster.ray_probe import RayProbe
 from plymill.cluster.ray_pulse import GROUP, Pulses
 from plymill.cluster.ray_shares import RayShares
@@ -83,6 +83,8 @@ class RayExecutor:
         remote: Any = ray.remote  # whose annotations do not know of concurrency groups
         self._actor = remote(concurrency_groups={GROUP: 1})(actor)
         self._pulses = Pulses()
+        self._head = Head()
+        self._to_spawn: list[str] = []  # nodes that get their worker once the head is back
         self._threads = threads
         self._shares = shares
         self._needed = 1
@@ -108,6 +110,7 @@ class RayExecutor:
 
     def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
         """See `Executor.call`. Ray repeats the task when its node or its process is lost."""
+        self._await_head()
         if memory is None:
             needs = {"num_cpus": 0}
         else:
@@ -118,8 +121,8 @@ class RayExecutor:
         try:
             ref = task.remote(*args)
             while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
-                require_own_ray()
-                if memory is not None and self._shares is not None:
+                self._require_ray()
+                if memory is not None and self._shares is not None and not self._head.gone:
                     live = _live_nodes()
                     self._news = self._survey(live)
                     self._ask(live)
@@ -130,7 +133,7 @@ class RayExecutor:
                 raise cause from None
             raise
         except re.RayError as error:
-            require_own_ray()
+            self._require_ray()
             raise RunFailedError(
                 f"The task '{function.__name__}' was lost again and again: {_gist(error)}"
             ) from error
@@ -142,7 +145,10 @@ class RayExecutor:
         self._needed = tasks
 
     def spawn(self, node: str) -> None:
-        """See `Executor.spawn`."""
+        """See `Executor.spawn`. While the head is away it waits."""
+        if self._head.gone:
+            self._to_spawn.append(node)
+            return
         name = f"{node[:8]}-{uuid4().hex[:6]}"
         threads = self._slots[node]
         handle = self._actor.options(
@@ -160,7 +166,7 @@ class RayExecutor:
         actor = self._actors.pop(worker, None)
         self._calls = {ref: call for ref, call in self._calls.items() if call.worker != worker}
         self._held = [task for task in self._held if task[0] != worker]
-        if actor is not None:
+        if actor is not None and not self._head.gone:  # without a head nobody could be reached
             with suppress(re.RayError):
                 ray.kill(actor.handle)
 
@@ -183,14 +189,29 @@ class RayExecutor:
         self._slots.clear()
         self._draining.clear()
 
+    def _require_ray(self, *, at_once: bool = True) -> None:
+        """To be called right before anything is asked of the GCS: without it that never ends."""
+        require_own_ray()
+        self._head.require(at_once=at_once)
+
+    def _await_head(self) -> None:
+        self._require_ray()
+        while self._head.gone:
+            time.sleep(_LOOK_EVERY)
+            self._require_ray()
+
     # --- reports ----------------------------------------------------------------------------------
 
     def poll(self, timeout: float) -> list[Report]:
         """See `Executor.poll`."""
-        require_own_ray()
         reports: list[Report] = []
-        if time.monotonic() - self._watched >= _WATCH_NODES_EVERY:
+        due = time.monotonic() - self._watched >= _WATCH_NODES_EVERY
+        self._require_ray(at_once=due)
+        if due and not self._head.gone:
             self._watched = time.monotonic()
+            waiting, self._to_spawn = self._to_spawn, []
+            for node in [node for node in waiting if node in self._slots]:
+                self.spawn(node)
             reports += self._watch_nodes()
             reports += self._watch_workers()
         if not self._calls:
@@ -212,6 +233,8 @@ class RayExecutor:
     def _outcome(self, call: _Call, value: Any) -> Report:
         if isinstance(value, re.RayTaskError):
             assert call.unit is not None, "the greeting of a worker cannot raise"
+            if isinstance(value.cause, StoreAwayError):  # no fault of the unit: of its node
+                return self._give_up(call.worker, str(value.cause))
             return unit_failed(call.worker, call.unit, value.cause or value, audit=call.audit)
         if isinstance(value, re.RayError):
             return self._lost(call.worker, value)
@@ -225,7 +248,10 @@ class RayExecutor:
 
     def _lost(self, worker: str, error: re.RayError) -> e.WorkerLost:
         node = self._actors[worker].node
-        cause = loss_cause(error, node_alive=node in _live_nodes())
+        self._require_ray()  # it may have gone with the worker
+        cause = e.LossCause.UNREACHABLE
+        if not self._head.gone:
+            cause = loss_cause(error, node_alive=node in _live_nodes())
         self.retire(worker)
         if cause is e.LossCause.NODE_LOST:
             self._slots.pop(node, None)  # if it lives after all, it joins again
@@ -235,14 +261,15 @@ class RayExecutor:
     def _watch_workers(self) -> list[Report]:
         starting = {call.worker for call in self._calls.values() if call.unit is None}
         there = {n: actor.handle for n, actor in self._actors.items() if n not in starting}
-        reports: list[Report] = []
-        for worker in self._pulses.silent(there):
-            node = self._actors[worker].node
-            self.retire(worker)
-            reports.append(
-                e.WorkerLost(worker, node, e.LossCause.UNREACHABLE, "no sign of life for a minute")
-            )
-        return reports
+        return [
+            self._give_up(worker, "no sign of life for a minute")
+            for worker in self._pulses.silent(there)
+        ]
+
+    def _give_up(self, worker: str, why: str) -> e.WorkerLost:
+        node = self._actors[worker].node
+        self.retire(worker)
+        return e.WorkerLost(worker, node, e.LossCause.UNREACHABLE, why)
 
     # --- nodes ------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from plymill.cluster.tasks import Inventory
 
 _LATE = 3.0  # times what a unit of this cost takes, of which one part may be waiting for a slot
 _LATE_AT_LEAST = 10.0  # seconds
+_PACE_UNKNOWN = 10.0  # times the estimate, before any unit is finished
 
 
 @dataclass(slots=True)
@@ -96,9 +97,7 @@ class Session:
 
         ``now`` is of the same timer as in `given`.
         """
-        pace = self.meter.pace
-        if pace is None:
-            return []
+        pace = self.meter.pace or _PACE_UNKNOWN
         flying = self.state.flying
         self._given = {task: since for task, since in self._given.items() if task in flying}
         late = [
@@ -112,7 +111,7 @@ class Session:
 
     def finished(self, receipt: Receipt, now: float) -> e.UnitDone:
         """Count a finished unit, unless the worker was not to do it (any more)."""
-        if receipt.unit in self.state.in_flight(receipt.worker):
+        if self.state.has(receipt.worker, Task(receipt.unit)):
             self.meter.finished(receipt, now)
             tally = self._tallies[receipt.worker]
             tally.units += 1

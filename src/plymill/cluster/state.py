@@ -105,6 +105,10 @@ class RunState:
         """How many tasks wait or are in flight: units, and audits of units."""
         return len(self._waiting) + len(self._crew.flying)
 
+    def has(self, worker: str, task: Task) -> bool:
+        """Whether ``worker`` is waited for with this task."""
+        return task in self._crew.in_flight(worker)
+
     def in_flight(self, worker: str) -> list[int]:
         """The units that ``worker`` has, audits included, ascending."""
         return [task.unit for task in self._crew.in_flight(worker)]
@@ -272,7 +276,8 @@ class RunState:
     def _unit_failed(self, event: e.UnitFailed) -> list[e.Instruction]:
         task = Task(event.unit, event.audit)
         if not self._crew.land(event.worker, task):
-            return []
+            late = f"{event.worker}, who is not waited for any more, says: {event.error}"
+            return [e.Warn(late)] if event.conflict else []
         if event.fatal:
             self._ended = True
             return [e.Abort(event.error)]
@@ -285,7 +290,7 @@ class RunState:
     def _failed_attempt(self, task: Task, worker: str, error: str) -> list[e.Instruction]:
         failures = self._attempts.failed(task, worker)
         if self._crew.held(task):
-            return []  # there is a copy
+            return [e.Warn(f"Unit {task.unit} failed, but another worker has it, too: {error}")]
         if failures < MAX_FAILURES:
             self._wait_again(task)
             return [e.Requeue(task.unit, error)]
@@ -349,7 +354,8 @@ class RunState:
             return []
         self._crew.distrust(worker)
         # It may have stored what it has not reported: nobody is to find that, whoever has a copy.
-        solving = [task for task in self._crew.in_flight(worker) if not task.audit]
+        told = [*self._crew.in_flight(worker), *self._crew.called_off(worker)]
+        solving = [t for t in told if not t.audit and self._status[t.unit] is not UnitStatus.DONE]
         reason = f"{worker} is not trusted any more"
         dropped = self._drop(worker, reason)
         for task in solving:

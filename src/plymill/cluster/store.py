@@ -216,8 +216,8 @@ class RunStore:
     ) -> None:
         """Publish the result of a unit with its receipt; the same result, if it is there, stays.
 
-        Nothing that is there is written over, so that a worker that is late, and whose unit
-        another has done meanwhile, changes nothing.
+        No sound result is written over, so that a worker that is late, and whose unit another has
+        done meanwhile, changes nothing.
 
         Args:
             unit: the unit.
@@ -228,14 +228,7 @@ class RunStore:
         Raises:
             ConflictError: another result is there.
         """
-        stored = self._digest_of_result(unit)
-        if stored == receipt.digest:
-            return
-        if stored is not None:
-            raise ConflictError(
-                f"{self.files.place(self._unit(unit.name))} holds another result of unit "
-                f"{unit.name} than {receipt.worker} has got; one of the two is wrong."
-            )
+        path = self._unit(unit.name)
         data = unitfile.encode(
             run_id=self.run_id,
             unit=unit.name,
@@ -243,7 +236,16 @@ class RunStore:
             input_digest=unit.input_digest,
             provenance=asdict(receipt) | ({_DETAILS: dict(details)} if details else {}),
         )
-        self.files.write(self._unit(unit.name), data)
+        if self.files.add(path, data):
+            return
+        stored = self._digest_of_result(unit)
+        if stored is None:  # damaged, or made of another input
+            self.files.write(path, data)
+        elif stored != receipt.digest:
+            raise ConflictError(
+                f"{self.files.place(path)} holds another result of unit {unit.name} than "
+                f"{receipt.worker} has got; one of the two is wrong."
+            )
 
     def read_unit(self, unit: Unit) -> tuple[dict[str, Any], Receipt]:
         """The result of a unit and its receipt.

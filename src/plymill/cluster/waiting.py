@@ -7,9 +7,11 @@ Rules:
 * A free worker takes, in this order: a task to be tried again (see `attempts`); an audit of
   somebody else's unit (see `audits`); the next unit of its stretch (see `stretches`); when no unit
   waits, an audit of its own; and when there is none, a copy of what is overdue elsewhere.
+* Where a task should go to another worker than this one, those do not count whose slots are all
+  taken up by what is overdue: they may hang.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from plymill.cluster.attempts import Attempts, Task
 from plymill.cluster.audits import Audits
@@ -63,26 +65,27 @@ class Waiting:
         in_flight = self._crew.in_flight(name)
         if load >= self._limit(name) or any(map(self._attempts.must_run_alone, in_flight)):
             return None
-        others = set(self._crew.workers) - {name}
+        others = {other for other in self._crew.workers if not self._crew.stuck(other)} - {name}
+        off = self._crew.called_off(name)
         alone = not load and not len(self._stretches)
         task = self._attempts.take(name, others, alone=alone)
         if task is not None:
             return task
-        unit = self._audits.take(name, others, alone=alone) if others else None
+        unit = self._audits.take(name, others, alone=alone, barred=off) if others else None
         if unit is None:
             solve = self._stretches.take(name)
             if solve is not None:
                 return Task(solve)
-            unit = self._audits.take(name, others, alone=alone)
-        return self._copy(name) if unit is None else Task(unit, audit=True)
+            unit = self._audits.take(name, others, alone=alone, barred=off)
+        return self._copy(name, others) if unit is None else Task(unit, audit=True)
 
     def _limit(self, name: str) -> int:
         plenty = len(self._stretches) >= self._crew.slots
         return self._crew.slots_of(name) + (1 if plenty else 0)
 
-    def _copy(self, name: str) -> Task | None:
+    def _copy(self, name: str, others: Collection[str]) -> Task | None:
         """An overdue task of another worker, if nothing waits that might need this one."""
-        if len(self._stretches) or len(self._attempts):
+        if len(self._stretches) or self._attempts.waits_for(name, others):
             return None
         return self._crew.overdue_elsewhere(name, lambda task: self._may_copy(name, task))
 
