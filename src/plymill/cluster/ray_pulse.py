@@ -1,10 +1,10 @@
-"""Finds workers whose process is there and yet does nothing more: stopped, or hung.
+"""Finds workers whose process is there and yet does nothing more.
 
 Ray watches its own processes and the connections to actors; an actor whose process was stopped by a
-signal, or that waits for a disk that is gone, answers nobody and is no less alive to Ray. So each
-worker is asked for a sign of life, in a thread of its own, and one that gives none for a minute
-counts as out of reach. Units take long, which is no reason: they are computed without the lock of
-the interpreter.
+signal answers nobody and is no less alive to Ray. So each worker is asked for a sign of life, in a
+thread of its own, and one that gives none for a minute counts as out of reach. Units take long,
+which is no reason: they are computed without the lock of the interpreter. A worker whose threads
+wait for a mount that is gone still answers; what it has is copied (see `waiting`).
 """
 
 import time
