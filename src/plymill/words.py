@@ -6,6 +6,11 @@ _DAY = 24 * _HOUR
 _SIZES = ("bytes", "kB", "MB", "GB", "TB")
 
 
+def printable(text: str) -> str:
+    """The text with every character escaped that cannot be shown, such as those of a terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def duration(seconds: float) -> str:
     """A time in its two largest units: ``12 s``, ``3 min 20 s``, ``2 h 5 min``, ``4 d 1 h``."""
     whole = max(0, round(seconds))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from plymill.cli.failures import exit_code_of
+from plymill.cluster import SpecError
 from tests.cli.helpers import TINY, Plymill
 
 Case = tuple[str, str]
@@ -269,6 +270,7 @@ def test_a_published_book_without_its_package_says_how_to_get_it(
         (OSError("AWS Error ODD"), 2, "The system reports: AWS Error ODD."),
         (MemoryError("no 9 MiB"), 2, "no 9 MiB; a smaller table (--table-mb) needs less."),
         (KeyboardInterrupt(), 130, "Stopped; nothing half-written"),
+        (SpecError("no game \x1b[31mred\0"), 2, r"no game \x1b[31mred\x00."),
     ],
 )
 def test_errors_of_the_system_are_told_in_a_sentence(

@@ -49,6 +49,7 @@ class Cluster:
         self.in_flight: list[tuple[str, int, bool]] = []
         self.late: list[tuple[str, int, bool]] = []
         self.overdue: set[tuple[int, bool]] = set()
+        self.failed_at: set[tuple[str, int]] = set()
         self.copies = 0
         self.results: dict[int, str] = {}
         self.done: dict[int, str] = {}
@@ -128,7 +129,11 @@ class Cluster:
             self.copies += 1
             assert (task[1], task[2]) in self.overdue
             if not task[2]:
-                assert UnitStatus.WAITING not in self.state.status, "what waits comes first"
+                statuses = enumerate(self.state.status)
+                waiting = [unit for unit, status in statuses if status is UnitStatus.WAITING]
+                not_here = {unit for unit, name in self.avoid.items() if name == worker}
+                not_here |= {unit for name, unit in self.failed_at if name == worker}
+                assert not_here.issuperset(waiting), "what may be done here comes first"
         self.in_flight.append(task)
 
     def call_off(self, unit: int, *, audit: bool) -> None:
@@ -172,6 +177,7 @@ class Cluster:
             self.tell(e.UnitDone(worker, unit, result))
         else:
             self.failures[unit, False] += 1
+            self.failed_at.add((worker, unit))
             self.tell(e.UnitFailed(worker, unit, "another result is there", conflict=True))
 
     def finish_late(self, task: tuple[str, int, bool]) -> None:
@@ -200,6 +206,7 @@ class Cluster:
         self.in_flight.remove(task)
         worker, unit, audit = task
         self.failures[unit, audit] += 1
+        self.failed_at.add((worker, unit))
         self.tell(e.UnitFailed(worker, unit, "boom", audit=audit))
 
     def lose(self, worker: str, cause: e.LossCause) -> None:

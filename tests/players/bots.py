@@ -44,6 +44,13 @@ class Random:
         return self.random.choice(state.moves(self.side))
 
 
+class Mute(Exception):  # noqa: N818
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
 class Bad(Last):
     """Plays on until ``ply``, and then does what it is told."""
 
@@ -98,6 +105,12 @@ class Bad(Last):
 
     def do_raise_lines(self) -> None:
         raise ValueError("one\ntwo \x1b[31mred \udcff")
+
+    def do_raise_base(self) -> None:
+        raise KeyboardInterrupt("not the end of everything")
+
+    def do_raise_mute(self) -> None:
+        raise Mute
 
     def do_close(self) -> int:
         os.closerange(3, 256)

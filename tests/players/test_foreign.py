@@ -117,6 +117,8 @@ FAILURES = [
     ("estimate_text", PlayerIllegal, "gave '0.5' as its estimate, expected a number"),
     ("estimate_true", PlayerIllegal, "gave True as its estimate, expected a number"),
     ("raise_lines", PlayerRaised, "raised ValueError: one two ?[31mred ?"),
+    ("raise_base", PlayerRaised, "raised KeyboardInterrupt: not the end of everything"),
+    ("raise_mute", PlayerRaised, "raised Mute, whose text raises ValueError"),
     ("close", PlayerRaised, "ended its process with exit code 1"),
     ("close_and_hang", PlayerRaised, "closed or misused the connection on which it is asked"),
     ("garbage", PlayerRaised, "closed or misused the connection on which it is asked"),

@@ -127,3 +127,10 @@ def test_what_the_engine_cannot_do_is_refused_without_text_too(
     with pytest.raises(PlayerError) as raised:
         UctSpec(**fields)
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["python:m:C,a=x\n\x1b[31my", "uct:10\x00", "random\ufffe"])
+def test_what_no_picture_and_no_terminal_can_show_is_no_player(text: str) -> None:
+    with pytest.raises(PlayerError, match=r"characters that cannot be printed, expected") as told:
+        parse_player(text)
+    assert str(told.value).isprintable()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plymill.cluster import MemoryFiles, Plan, Receipt, RunStore
+from plymill.cluster import MemoryFiles, Plan, Receipt, RunStore, SpecError
 from plymill.cluster.unitfile import arrays_digest
 from plymill.matches.errors import MatchError
 from plymill.matches.grids import Stretch
@@ -78,6 +78,16 @@ def test_units_hold_every_match_once_whatever_their_size(
     assert len(held) == len(set(held))
     assert set(held) == expected | {(0, 1000), (0, 1001), (0, 1002)}
     assert Plan.model_validate(longer.model_dump()) == longer
+
+
+def test_a_job_that_would_make_more_units_than_a_store_can_bear_is_refused_before_any_is_made() -> (
+    None
+):
+    spec = GridJob(game="tictactoe", first=(10_000_000,), second=(10_000_000,), samples=1_000_000)
+    store = RunStore(MemoryFiles(), spec.run_id)
+    with pytest.raises(SpecError, match=r"make [0-9,]+ units and take a core about .* expected"):
+        Planner(spec, store, Openings()).begin([Stretch(0, 0, 1_000_000)])
+    assert store.files.list("input") == []
 
 
 def record(cell: int, match: int, goal: int | None) -> MatchRecord:

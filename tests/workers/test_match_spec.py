@@ -47,6 +47,7 @@ FAULTS: list[tuple[type[JobSpec], dict[str, Any], str]] = [
     (DuelJob, {**DUEL, "max_pairs": 0}, "max_pairs: .*got 0"),
     (DuelJob, {**DUEL, "openings": ["44", "9"]}, "openings, line 2: .*"),
     (DuelJob, {**DUEL, "openings": ["1212121"]}, "openings, line 1: .*ends the game"),
+    (DuelJob, {**DUEL, "openings": ["44"], "opening_plies": 2}, "opening_plies: .*none beside"),
     (DuelJob, {**DUEL, "opening_plies": -1}, "opening_plies: .*got -1"),
     (DuelJob, {**DUEL, "game": "chess"}, "there is no game 'chess'"),
     (DuelJob, {**DUEL, "game": None}, "game: "),

@@ -8,6 +8,7 @@ from cyclopts import CycloptsError, UnusedCliTokensError
 
 from plymill.cli.stopping import INTERRUPTED, SENTENCE
 from plymill.errors import PlymillError, told
+from plymill.words import printable
 
 FAILED = 1
 AT_FAULT = 2
@@ -42,7 +43,7 @@ def explain(error: BaseException) -> tuple[str, int]:
         case KeyboardInterrupt():
             return SENTENCE, INTERRUPTED
         case CycloptsError():
-            return f"{_usage_fault(error)} See '{_command_of(error)} --help'.", AT_FAULT
+            return f"{printable(_usage_fault(error))} See '{_command_of(error)} --help'.", AT_FAULT
         case PlymillError():
             return _sentence(str(error)), _code_of(error)
         case MemoryError():
@@ -55,8 +56,8 @@ def explain(error: BaseException) -> tuple[str, int]:
 
 
 def _sentence(text: str) -> str:
-    """The text on one line, closed."""
-    text = " ".join(text.split())
+    """The text on one line, closed, with nothing in it that a terminal would obey."""
+    text = printable(" ".join(text.split()))
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

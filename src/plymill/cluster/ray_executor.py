@@ -346,7 +346,7 @@ class RayExecutor:
             text = (
                 f"Node {node[:8]} offers {int(resources.get('memory', 0)) // _MB} MB of memory, "
                 f"but a worker with {slots} threads needs {memory // _MB} MB; ask for a smaller "
-                "table or fewer threads."
+                "table (--table-mb, of books) or fewer threads (--threads)."
             )
             self._too_small[node] = text
             return [e.Warn(text)]

@@ -88,12 +88,23 @@ class _Seat:
 def _answer(seat: _Seat, name: str, arguments: list[Any]) -> dict[str, Any]:
     try:
         found: dict[str, Any] = getattr(seat, name)(*arguments)
-    except Exception as error:
+    except (SystemExit, GeneratorExit):  # it wants its process to end
+        raise
+    except BaseException as error:
+        return _told(error)
+    return found
+
+
+def _told(error: BaseException) -> dict[str, Any]:
+    """What went wrong, of an error that may not even be able to say so."""
+    try:
         return {
             "error": _line(f"{type(error).__name__}: {error}", _LONGEST),
             "details": _encodable("".join(traceback.format_exception(error))[-_LONGEST_TRACE:]),
         }
-    return found
+    except Exception as another:
+        words = f"{type(error).__name__}, whose text raises {type(another).__name__}"
+        return {"error": _line(words, _LONGEST), "details": ""}
 
 
 def _estimate(value: Any) -> float:

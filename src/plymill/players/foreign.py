@@ -116,8 +116,9 @@ class ForeignPlayer:
             answer = self._process.ask(message, limit)
         except TimeoutError:
             self.close()
+            whose = "its limit" if limit == self.spec.limit else "the time to start in"
             raise PlayerHung(
-                f"Player '{self.spec}' gave no answer for {limit:g} seconds, its limit"
+                f"Player '{self.spec}' gave no answer for {limit:g} seconds, {whose}"
             ) from None
         except (EOFError, OSError):
             ending = self._process.ending()

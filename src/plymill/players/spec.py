@@ -227,6 +227,10 @@ def parse_player(text: str) -> PlayerSpec:
     Raises:
         PlayerError: it cannot be read; the sentence says what was expected.
     """
+    if not text.isprintable():  # it goes into pictures and onto terminals
+        raise PlayerError(
+            f"Player {text!r} has characters that cannot be printed, expected words of one line"
+        )
     kind, _, rest = text.strip().partition(":")
     if kind not in _READERS:
         raise PlayerError(f"There is no player '{text}', expected one of {', '.join(_FORMS)}")

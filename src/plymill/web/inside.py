@@ -98,6 +98,10 @@ class InsideFiles:
         """Refused."""
         self.write(path, data)
 
+    def add(self, path: str, data: bytes) -> NoReturn:
+        """Refused."""
+        self.write(path, data)
+
     def delete(self, path: str) -> NoReturn:
         """Refused."""
         raise StoreError(f"The page does not delete {self.place(path)}: it only reads.")

@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from plymill.cluster import Plan, RunStore, Unit
+from plymill.cluster import Plan, RunStore, SpecError, Unit
 from plymill.cluster.plan import audit_sample
 from plymill.matches.costs import cell_seconds
 from plymill.matches.grids import Cut, Schedule, Stretch
 from plymill.matches.openings import Openings
 from plymill.players import PythonSpec
+from plymill.words import duration
 from plymill.workers.match_spec import MatchJob
 
 UNIT_SECONDS = 30.0
 SHORTEST_UNIT = 0.5
 FEW_UNITS = 64
 _WRITERS = 8
+MAX_UNITS = 100_000  # each has a file for what it reads and one for its result
 
 
 class Planner:
@@ -60,6 +62,7 @@ class Planner:
         ordered = sorted(stretches, key=lambda s: (-self.seconds[s.cell], s.cell, s.start))
         schedule = Schedule(ordered)
         cuts = schedule.cut(self.seconds.__getitem__, self._unit_seconds(ordered))
+        _require_few(plan, len(cuts), sum(cut.cost for cut in cuts))
 
         def write(place: int) -> Unit:
             cut, index = cuts[place], len(plan.units) + place
@@ -109,6 +112,15 @@ class Planner:
     def _foreign(self, cell: int) -> bool:
         players = self._spec.sides(self._spec.cells[cell])
         return any(isinstance(player, PythonSpec) for player in players)
+
+
+def _require_few(plan: Plan, units: int, seconds: float) -> None:
+    if len(plan.units) + units > MAX_UNITS:
+        raise SpecError(
+            f"The matches of this job would make {units:,} units and take a core about "
+            f"{duration(seconds)}, expected {MAX_UNITS:,} units at most: ask for fewer matches or "
+            "iterations, or for a larger unit_seconds."
+        )
 
 
 def pack_openings(openings: Openings) -> dict[str, Any]:

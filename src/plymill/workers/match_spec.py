@@ -157,6 +157,8 @@ class OpeningJob(MatchJob):
     def _legal_openings(self) -> Self:
         from plymill.matches.openings import read_openings
 
+        if self.openings and self.opening_plies is not None:
+            raise ValueError("opening_plies: of random openings, expected none beside openings.")
         if self.openings:
             read_openings(self.rules, self.openings)
         return self
