@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cyclopts.exceptions import CycloptsError
 
-from plymill.cli.main import make_app
+from plymill.cli.commands import make_app
 
 _BLOCK = re.compile(r"^```(?:console|bash|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CONTINUED = re.compile(r"\\\n\s*")
