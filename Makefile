@@ -42,6 +42,7 @@ $(VENV)/.deps: pyproject.toml
 	@touch $@
 
 $(VENV)/.built: $(SOURCES) $(VENV)/.deps
+	@echo 'Fetching libraries and compiling: some minutes the first time.'
 	$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[dev]'
 	@touch $@
 

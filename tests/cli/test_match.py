@@ -215,6 +215,15 @@ def test_compare_with_another_run_draws_the_differences(
         (store / run).rmdir()
 
 
+def test_runs_that_share_their_matches_are_not_compared(
+    plymill_: Plymill, store: Path, grid_id: str
+) -> None:
+    refused = plymill_("match", "compare", grid_id, grid_id, "--store", store)
+    assert refused.code == 2
+    assert "are of the same seed 0, and the matches of 4 cells are the same" in refused.err
+    assert "play one of them with another --seed" in refused.err
+
+
 def test_chart_draws_what_is_there_of_a_run_that_is_not_finished(
     plymill_: Plymill, tmp_path: Path
 ) -> None:

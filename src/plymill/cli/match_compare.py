@@ -109,7 +109,26 @@ def _other(ours: "PlayedRun", theirs: "PlayedRun") -> tuple["Grid", str]:
             f"Run {theirs.spec.run_id} is of {theirs.spec.game}, expected {ours.spec.game} as in "
             f"{ours.spec.run_id}"
         )
+    shared = _shared_cells(ours, theirs)
+    if shared:
+        raise UsageError(
+            f"Runs {ours.spec.run_id} and {theirs.spec.run_id} are of the same seed "
+            f"{ours.spec.seed}, and the matches of {shared:,} cells are the same in both: expected "
+            "runs that are independent, so play one of them with another --seed"
+        )
     return _grid(theirs), theirs.spec.run_id
+
+
+def _shared_cells(ours: "PlayedRun", theirs: "PlayedRun") -> int:
+    """In how many cells the matches of both are the same: same players, same random numbers."""
+    if ours.spec.seed != theirs.spec.seed:
+        return 0
+    return len(_streams(ours) & _streams(theirs))
+
+
+def _streams(run: "PlayedRun") -> set[tuple[int, str, str]]:
+    sides = ((cell.index, run.spec.sides(cell)) for cell in run.spec.cells)
+    return {(index, str(first), str(second)) for index, (first, second) in sides}
 
 
 def _require_kind(path: Path) -> None:
@@ -185,8 +204,8 @@ def _row(cell: "CellComparison") -> tuple[str, ...]:
     return (
         f"{cell.row:,}",
         f"{cell.column:,}",
-        f"{100 * cell.ours.mean:.1f} of {cell.ours.matches:,}",
-        f"{100 * cell.theirs.mean:.1f} of {cell.theirs.matches:,}",
+        f"{100 * cell.ours.mean:.1f} in {cell.ours.matches:,}",
+        f"{100 * cell.theirs.mean:.1f} in {cell.theirs.matches:,}",
         f"{100 * cell.difference:+.1f}",
         f"{cell.z:+.2f}",
         f"{cell.p:.2g}",
