@@ -18,7 +18,7 @@ export PIP_ROOT_USER_ACTION := ignore
 help:
 	@echo 'make demo    build an opening book on local Ray, and check it against the published one'
 	@echo 'make test    run all tests but those of make test-cluster'
-	@echo 'make test-cluster  run those that submit jobs to a cluster of several nodes on this machine'
+	@echo 'make test-cluster  run the long ones: clusters of several nodes on this machine, further boards'
 	@echo 'make lint    run the linters and the type checker'
 	@echo 'make check   run the linters, the type checker and the fast tests'
 	@echo 'make bench   run all benchmarks and print one table'
@@ -55,11 +55,11 @@ demo: build
 	$(BIN)/plymill book build --opening 444444 --store runs $$reference
 
 test: build
-	$(PYTEST) -m 'not cluster'
+	$(PYTEST) -m 'not cluster and not long'
 
 # One after the other: each starts several Ray nodes with a job server on known ports.
 test-cluster: build
-	$(BIN)/python -m pytest -m cluster
+	$(BIN)/python -m pytest -m 'cluster or long'
 
 # cython-lint starts others by name.
 lint: export PATH := $(CURDIR)/$(BIN):$(PATH)

@@ -8,10 +8,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 #: The last is tall: more odd rows than the standard board has.
-OTHER_SIZES = [(6, 5), (8, 6), (9, 6), (5, 8)]
+OTHER_SIZES = [
+    (6, 5),
+    (8, 6),
+    pytest.param((9, 6), marks=pytest.mark.long),
+    pytest.param((5, 8), marks=pytest.mark.long),
+]
 ROOMS = ("games", "solver", "books")  # those that are meant for any board
+
+
+def size_name(size: tuple[int, int]) -> str:
+    """What a test on a board of this size is called: columns, then rows."""
+    return f"{size[0]}x{size[1]}"
 
 
 class OtherBoard:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plymill.books import ArrayBook, BookFormatError, convert_book, open_book
-from tests.other_boards import OTHER_SIZES, OtherBoard
+from tests.other_boards import OTHER_SIZES, OtherBoard, size_name
 
 pytestmark = [
     pytest.mark.slow,
@@ -94,7 +94,7 @@ print(json.dumps(answer))
 """
 
 
-@pytest.fixture(scope="module", params=OTHER_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.fixture(scope="module", params=OTHER_SIZES, ids=size_name)
 def other(
     request: pytest.FixtureRequest, other_board: Callable[[int, int], OtherBoard]
 ) -> OtherBoard:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.other_boards import OTHER_SIZES, OtherBoard
+from tests.other_boards import OTHER_SIZES, OtherBoard, size_name
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [
@@ -86,7 +86,7 @@ def test_a_board_that_does_not_fit_is_not_compiled(width: int, height: int, fits
     assert fits or "the board must have 4 to 9 columns" in done.stderr
 
 
-@pytest.fixture(scope="module", params=OTHER_SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.fixture(scope="module", params=OTHER_SIZES, ids=size_name)
 def other(
     request: pytest.FixtureRequest, other_board: Callable[[int, int], OtherBoard]
 ) -> OtherBoard:
