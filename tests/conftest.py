@@ -9,6 +9,7 @@ import pytest
 from tests.other_boards import OtherBoard
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tell xdist which tests have to follow each other in one process.
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 #: The last is tall: more odd rows than the standard board has.
 OTHER_SIZES = [
     (6, 5),
-    (8, 6),
+    pytest.param((8, 6), marks=pytest.mark.long),
     pytest.param((9, 6), marks=pytest.mark.long),
     pytest.param((5, 8), marks=pytest.mark.long),
 ]

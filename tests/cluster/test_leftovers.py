@@ -1,5 +1,6 @@
 """Processes are really killed; what they leave goes, and nothing that is still worked on."""
 
+import errno
 import fcntl
 import os
 import signal
@@ -18,6 +19,7 @@ import pytest
 from plymill.cluster import Coordinator, LocalExecutor, RunStore, download
 from plymill.cluster.leftovers import (
     UNFINISHED,
+    add_whole,
     scratch_folder,
     sweep_files,
     sweep_scratch,
@@ -265,3 +267,34 @@ def test_a_file_that_was_swept_by_who_does_not_see_locks_is_written_again(
     monkeypatch.setattr(os, "fsync", sweep_once)
     write_whole(tmp_path / "x", b"whole")
     assert (tmp_path / "x").read_bytes() == b"whole"
+
+
+def test_a_file_is_added_once_whole_and_never_over_another(tmp_path: Path) -> None:
+    target = tmp_path / "folder" / "file"
+    assert add_whole(target, b"first")
+    assert not add_whole(target, b"second")
+    assert target.read_bytes() == b"first"
+    assert [path.name for path in target.parent.iterdir()] == ["file"]
+
+
+def test_of_two_who_add_a_file_in_the_same_moment_one_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "folder" / "file"
+    assert add_whole(target, b"first")
+    monkeypatch.setattr(Path, "exists", lambda self: False)
+    assert not add_whole(target, b"second")
+    assert target.read_bytes() == b"first"
+    assert [path.name for path in target.parent.iterdir()] == ["file"]
+
+
+def test_where_files_have_one_name_only_a_file_is_added_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refuse)
+    assert add_whole(tmp_path / "file", b"first")
+    assert not add_whole(tmp_path / "file", b"second")
+    assert (tmp_path / "file").read_bytes() == b"first"

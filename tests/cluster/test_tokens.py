@@ -117,7 +117,9 @@ def test_job_servers_of_all_kinds(servers: dict[str, str], tmp_path: Path) -> No
             assert case[5] in done.stdout + done.stderr, (case, done.stdout, done.stderr)
             assert "Traceback" not in done.stderr
             if done.returncode:
-                assert len(done.stderr.splitlines()) == 1, done.stderr
+                # On a slow machine the word before it tells that the cluster is asked.
+                said = [line for line in done.stderr.splitlines() if line[:6] != "Asking"]
+                assert len(said) == 1, done.stderr
 
 
 @pytest.fixture

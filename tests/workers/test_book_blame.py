@@ -49,6 +49,7 @@ class Run:
         arrays, receipt = self.store.read_unit(self.units[index])
         wrong = change({name: array.copy() for name, array in arrays.items()})
         receipt = replace(receipt, digest=arrays_digest(wrong))
+        self.store.discard_unit(self.units[index])
         self.store.write_unit(self.units[index], wrong, receipt)
         self.forget()
 

@@ -238,6 +238,7 @@ def test_a_wrong_score_in_a_sound_file_is_caught_by_the_validation(
     scores = arrays["scores"].copy()
     scores[0] = 1 if scores[0] != 1 else 2
     wrong = {"keys": arrays["keys"], "scores": scores}
+    store.discard_unit(plan.units[0])
     store.write_unit(plan.units[0], wrong, replace(receipt, digest=arrays_digest(wrong)))
     for stage in ("merge", "derive", "pack", "validate"):
         store.files.delete(f"stages/{stage}.json")

@@ -9,6 +9,7 @@ A sweep may come between making and locking; the maker then finds that what he h
 no more, and begins again.
 """
 
+import errno
 import fcntl
 import os
 import shutil
@@ -20,13 +21,27 @@ from uuid import uuid4
 
 UNFINISHED = ".unfinished-"
 
+# What filesystems say that know one name for a file only.
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
+
 
 def write_whole(target: Path, data: bytes) -> None:
     """Publish a file: written under a name of its own, brought to the disk, and renamed."""
+    _write(target, data, Path.rename)
+
+
+def add_whole(target: Path, data: bytes) -> bool:
+    """Publish a file as `write_whole` does, unless one is there; whether it was published.
+
+    Where files cannot have two names, two who do so in the same moment may both succeed.
+    """
+    if target.exists():
+        return False
     try:
-        _write(target, data)
-    except FileNotFoundError:  # swept from a machine that does not see our locks
-        _write(target, data)
+        _write(target, data, _give_name)
+    except FileExistsError:
+        return False
+    return True
 
 
 def create_whole(target: Path, data: bytes) -> bool:
@@ -71,7 +86,26 @@ def sweep_scratch(run_id: str) -> list[Path]:
     return [path for path in folders if _removed(path, flags, shutil.rmtree)]
 
 
-def _write(target: Path, data: bytes) -> None:
+def _write(target: Path, data: bytes, publish: Callable[[Path, Path], object]) -> None:
+    try:
+        _write_once(target, data, publish)
+    except FileNotFoundError:  # swept from a machine that does not see our locks
+        _write_once(target, data, publish)
+
+
+def _give_name(unfinished: Path, target: Path) -> None:
+    """Let a file have this name, too, and no other; the system decides who gets it."""
+    try:
+        target.hardlink_to(unfinished)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        unfinished.rename(target)
+    else:
+        unfinished.unlink()
+
+
+def _write_once(target: Path, data: bytes, publish: Callable[[Path, Path], object]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     unfinished, handle = _locked(lambda: _new_file(target))
     try:
@@ -79,7 +113,7 @@ def _write(target: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(handle)
-            unfinished.rename(target)  # while the lock is held
+            publish(unfinished, target)  # while the lock is held
     except BaseException:
         with suppress(OSError):
             unfinished.unlink()
