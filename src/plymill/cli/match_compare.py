@@ -109,6 +109,7 @@ def _other(ours: "PlayedRun", theirs: "PlayedRun") -> tuple["Grid", str]:
             f"Run {theirs.spec.run_id} is of {theirs.spec.game}, expected {ours.spec.game} as in "
             f"{ours.spec.run_id}"
         )
+    grid = _grid(theirs)  # a damaged file is told first
     shared = _shared_cells(ours, theirs)
     if shared:
         raise UsageError(
@@ -116,7 +117,7 @@ def _other(ours: "PlayedRun", theirs: "PlayedRun") -> tuple["Grid", str]:
             f"{ours.spec.seed}, and the matches of {shared:,} cells are the same in both: expected "
             "runs that are independent, so play one of them with another --seed"
         )
-    return _grid(theirs), theirs.spec.run_id
+    return grid, theirs.spec.run_id
 
 
 def _shared_cells(ours: "PlayedRun", theirs: "PlayedRun") -> int:
