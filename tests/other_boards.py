@@ -8,16 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 #: The last is tall: more odd rows than the standard board has.
-OTHER_SIZES = [
-    (6, 5),
-    pytest.param((8, 6), marks=pytest.mark.long),
-    pytest.param((9, 6), marks=pytest.mark.long),
-    pytest.param((5, 8), marks=pytest.mark.long),
-]
+OTHER_SIZES = [(6, 5), (8, 6), (9, 6), (5, 8)]
 ROOMS = ("games", "solver", "books")  # those that are meant for any board
 
 

@@ -12,6 +12,7 @@ from tests.other_boards import OTHER_SIZES, OtherBoard, size_name
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
 ]
 

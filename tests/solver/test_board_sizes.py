@@ -14,6 +14,7 @@ from tests.other_boards import OTHER_SIZES, OtherBoard, size_name
 ROOT = Path(__file__).parents[2]
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
 ]
 

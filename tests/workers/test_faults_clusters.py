@@ -32,7 +32,7 @@ from tests.workers.faulty_runs import (
     wait_for_units,
 )
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.long]
 
 Artifacts = dict[str, bytes]
 ArtifactsOf = Callable[[str, str], Artifacts]

@@ -22,7 +22,7 @@ from plymill.workers import BookJob, run_job
 from tests.faults import FlakyS3, Moments, SmallDisk, cluster_of
 from tests.faults.disks import PAGE
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow]
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.long]
 
 Artifacts = dict[str, bytes]
 ArtifactsOf = Callable[[str, str], Artifacts]
