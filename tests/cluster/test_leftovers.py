@@ -19,7 +19,7 @@ import pytest
 from plymill.cluster import Coordinator, LocalExecutor, RunStore, download
 from plymill.cluster.leftovers import (
     UNFINISHED,
-    add_whole,
+    create_whole,
     scratch_folder,
     sweep_files,
     sweep_scratch,
@@ -271,8 +271,8 @@ def test_a_file_that_was_swept_by_who_does_not_see_locks_is_written_again(
 
 def test_a_file_is_added_once_whole_and_never_over_another(tmp_path: Path) -> None:
     target = tmp_path / "folder" / "file"
-    assert add_whole(target, b"first")
-    assert not add_whole(target, b"second")
+    assert create_whole(target, b"first")
+    assert not create_whole(target, b"second")
     assert target.read_bytes() == b"first"
     assert [path.name for path in target.parent.iterdir()] == ["file"]
 
@@ -281,9 +281,9 @@ def test_of_two_who_add_a_file_in_the_same_moment_one_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "folder" / "file"
-    assert add_whole(target, b"first")
+    assert create_whole(target, b"first")
     monkeypatch.setattr(Path, "exists", lambda self: False)
-    assert not add_whole(target, b"second")
+    assert not create_whole(target, b"second")
     assert target.read_bytes() == b"first"
     assert [path.name for path in target.parent.iterdir()] == ["file"]
 
@@ -295,6 +295,9 @@ def test_where_files_have_one_name_only_a_file_is_added_all_the_same(
         raise PermissionError(errno.EPERM, "Operation not permitted")
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    assert add_whole(tmp_path / "file", b"first")
-    assert not add_whole(tmp_path / "file", b"second")
-    assert (tmp_path / "file").read_bytes() == b"first"
+    target = tmp_path / "folder" / "file"
+    assert create_whole(target, b"first")
+    monkeypatch.setattr(Path, "exists", lambda self: False)
+    assert not create_whole(target, b"second")
+    assert target.read_bytes() == b"first"
+    assert [path.name for path in target.parent.iterdir()] == ["file"]

@@ -123,9 +123,7 @@ def test_what_waiting_cannot_mend_is_asked_once() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[FlakyS3]:
-    with FlakyS3() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+    with FlakyS3.met_by_all() as server:
         yield server
 
 

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 _BODY = (
@@ -45,6 +47,15 @@ class FlakyS3:
         self._slow_left: int | None = None
         self.requests = self.failed = 0
         self.bucket = f"books-{uuid4().hex[:8]}"
+
+    @classmethod
+    @contextmanager
+    def met_by_all(cls) -> Iterator["FlakyS3"]:
+        """A server that all processes which a test starts find in their environment."""
+        with cls() as server, pytest.MonkeyPatch.context() as patch:
+            for name, value in server.environment.items():
+                patch.setenv(name, value)
+            yield server
 
     def __enter__(self) -> "FlakyS3":
         import boto3

@@ -133,8 +133,12 @@ class Bad(Last):
         return 0
 
     def do_fork(self) -> int:
-        """Both halves answer."""
-        if not os.fork():
+        """Both halves answer, the new one later."""
+        pid = os.fork()
+        if pid:
+            with Path(self.options["file"]).open("a") as pids:
+                pids.write(f"{pid}\n")
+        else:
             time.sleep(0.2)
         return 0
 

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,7 @@ from plymill.players import (
     parse_player,
 )
 from plymill.players.foreign import ForeignPlayer
+from tests.faults import running, wait_until_gone
 
 BOTS = "python:tests.players.bots"
 LIMIT = ",limit=1"  # for those that hang only: this machine may be slow
@@ -37,23 +37,6 @@ def seated(text: str, game: str = "connect4", side: int = 0) -> Iterator[Foreign
         yield player
     finally:
         player.close()
-
-
-def is_alive(pid: int) -> bool:
-    """A process that runs; a zombie, which only Linux tells from one that does, is dead."""
-    try:
-        os.kill(pid, 0)
-        proc = Path(f"/proc/{pid}/status")
-        return "(zombie)" not in (proc.read_text() if Path("/proc").exists() else "")
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def wait_for_end(pid: int) -> None:
-    deadline = time.monotonic() + 30
-    while is_alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not is_alive(pid)
 
 
 def test_it_plays_by_code_and_by_words_with_and_without_estimate() -> None:
@@ -96,9 +79,9 @@ def test_one_process_serves_many_matches_and_ends_with_the_player() -> None:
         pid = player.pid
         player.begin(1, Stream(2))
         assert player.pid == pid is not None
-        assert is_alive(pid)
+        assert running(pid)
     assert player.pid is None
-    assert not is_alive(pid)
+    assert not running(pid)
     player.close()
 
 
@@ -144,7 +127,7 @@ def test_each_failure_is_told_by_its_kind_and_leaves_no_process(
             player.choose(game.start())
         assert message in str(raised.value)
         assert player.pid is None
-        assert not is_alive(pid)
+        assert not running(pid)
         with pytest.raises(PlayerRaised, match="has failed before in this match"):
             player.choose(game.start())
         player.begin(0, Stream(2))  # a new match gets a new process
@@ -207,7 +190,7 @@ def test_an_error_while_it_is_told_the_moves_is_its_failure_too() -> None:
         assert pid is not None
         with pytest.raises(PlayerRaised, match="KeyError: 'lost'"):
             player.observe((3,))
-        assert not is_alive(pid)
+        assert not running(pid)
 
 
 def test_what_it_prints_does_not_get_into_the_answers() -> None:
@@ -225,13 +208,15 @@ def test_binary_that_it_prints_does_not_get_into_the_answers() -> None:
         assert player.choose(open_game("connect4").start()) == (0, None)
 
 
-def test_a_player_that_forks_and_lets_both_halves_return_is_heard_once() -> None:
-    start = open_game("connect4").start()
-    with seated(f"{BOTS}:Bad,do=fork") as player:
+def test_a_player_that_forks_and_lets_both_halves_return_is_heard_once(tmp_path: Path) -> None:
+    start, file = open_game("connect4").start(), tmp_path / "pids"
+    with seated(f"{BOTS}:Bad,do=fork,file={file}") as player:
         for _ in range(4):
             assert player.choose(start) == (0, None)
             player.observe((0,))
-        time.sleep(0.5)  # the other halves have returned by now
+        halves = [int(line) for line in file.read_text().splitlines()]
+        assert len(halves) == 4
+        wait_until_gone(halves)  # each has returned what it was asked for
         player.begin(1, Stream(3))
 
 
@@ -250,12 +235,12 @@ def test_processes_that_left_its_session_are_killed_with_it(tmp_path: Path, end:
                 player.choose(start)
         first, second, own = map(int, file.read_text().split())
         if end == "killed":
-            assert is_alive(first)
+            assert running(first)
             os.kill(own, signal.SIGKILL)
             with pytest.raises(PlayerRaised, match="ended its process with SIGKILL"):
                 player.choose(start)
     for pid in (first, second, own):
-        assert not is_alive(pid), "it was waited for"
+        assert not running(pid), "it was waited for"
 
 
 def test_processes_that_it_started_are_killed_with_it(tmp_path: Path) -> None:
@@ -263,7 +248,7 @@ def test_processes_that_it_started_are_killed_with_it(tmp_path: Path) -> None:
     text = f"{BOTS}:Bad,do=hang_with_child,limit=5,file={file}"
     with seated(text) as player, pytest.raises(PlayerHung):
         player.choose(open_game("connect4").start())
-    wait_for_end(int(file.read_text()))
+    wait_until_gone([int(file.read_text())])
 
 
 def test_it_ends_when_the_process_that_asks_it_is_killed(tmp_path: Path) -> None:
@@ -280,11 +265,11 @@ def test_it_ends_when_the_process_that_asks_it_is_killed(tmp_path: Path) -> None
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
-    assert is_alive(pid)
+    assert running(pid)
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()
     parent.stdout.close()
-    wait_for_end(pid)
+    wait_until_gone([pid])
 
 
 def test_a_module_in_the_current_folder_is_found(

@@ -47,11 +47,21 @@ def small() -> BookJob:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, small: BookJob) -> Artifacts:
+def in_peace(tmp_path_factory: pytest.TempPathFactory) -> Callable[[BookJob], Artifacts]:
+    """The artefacts of a job that nothing disturbs."""
+
+    def make(job: BookJob) -> Artifacts:
+        url = str(tmp_path_factory.mktemp("peace"))
+        assert run_here(job, url).complete
+        return read_artifacts(url, job.run_id)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def undisturbed(in_peace: Callable[[BookJob], Artifacts], small: BookJob) -> Artifacts:
     """The artefacts of the small job, made in peace."""
-    url = str(tmp_path_factory.mktemp("undisturbed"))
-    assert run_here(small, url).complete
-    return read_artifacts(url, small.run_id)
+    return in_peace(small)
 
 
 @pytest.fixture(scope="session")
@@ -61,14 +71,9 @@ def many() -> BookJob:
 
 
 @pytest.fixture(scope="session")
-def peaceful(
-    tmp_path_factory: pytest.TempPathFactory,
-    many: BookJob,
-) -> Artifacts:
+def peaceful(in_peace: Callable[[BookJob], Artifacts], many: BookJob) -> Artifacts:
     """The artefacts of that job, made in peace."""
-    url = str(tmp_path_factory.mktemp("peaceful"))
-    assert run_here(many, url).complete
-    return read_artifacts(url, many.run_id)
+    return in_peace(many)
 
 
 @pytest.fixture(scope="session")

@@ -34,9 +34,7 @@ SPARE = 8192  # kilobytes of the disk for temporary files
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[FlakyS3]:
-    with FlakyS3() as server, pytest.MonkeyPatch.context() as patch:
-        for name, value in server.environment.items():
-            patch.setenv(name, value)
+    with FlakyS3.met_by_all() as server:
         yield server
 
 
@@ -70,15 +68,8 @@ def job() -> BookJob:
 
 
 @pytest.fixture(scope="module")
-def peaceful(
-    tmp_path_factory: pytest.TempPathFactory,
-    job: BookJob,
-    run_in_process: Callable[..., Any],
-    artifacts_of: ArtifactsOf,
-) -> Artifacts:
-    url = str(tmp_path_factory.mktemp("peaceful"))
-    assert run_in_process(job, url).complete
-    return artifacts_of(url, job.run_id)
+def peaceful(in_peace: Callable[[BookJob], Artifacts], job: BookJob) -> Artifacts:
+    return in_peace(job)
 
 
 def nodes_of(cluster: Cluster) -> set[str]:

@@ -8,23 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import ray
 from ray.cluster_utils import Cluster
 
 from plymill.cluster import Progress, RunOptions, RunStore
 from plymill.workers import GridJob, PoolJob, resume_run, run_job
+from tests.faults import cluster_of, running, wait_until_gone
+from tests.workers.faulty_runs import events
 from tests.workers.match_runs import artifacts, play
 from tests.workers.test_ray import (
-    HEALTH,
-    NODE,
     assert_kept,
     at_work,
-    events,
     once,
-    running,
     stamps,
     start_driver,
-    wait_until_gone,
     workers_of,
 )
 
@@ -48,15 +44,8 @@ GRID = GridJob(
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     """A head and a second node, one processor each, and this process connected to them."""
-    cluster = Cluster(
-        initialize_head=True,
-        head_node_args={**NODE, "_system_config": HEALTH, "include_dashboard": False},
-    )
-    cluster.add_node(**NODE)
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()  # type: ignore[no-untyped-call]
+    with cluster_of(2) as cluster:
+        yield cluster
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,9 @@ from plymill.cluster.ray_executor import RayExecutor
 from plymill.workers import BookJob, BookRun, resume_run, run_job
 from plymill.workers.actor import UnitActor
 from plymill.workers.book_worker import BookWorker
+from tests.faults import cluster_of, running, wait_until_gone
+from tests.faults.nodes import NODE
+from tests.workers.faulty_runs import events
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -36,14 +39,6 @@ Artifacts = dict[str, bytes]
 ArtifactsOf = Callable[[str, str], Artifacts]
 
 OPTIONS = RunOptions(table_mb=16, report_every=0.05)
-# A killed raylet is noticed after two seconds instead of twenty.
-HEALTH = {
-    "health_check_initial_delay_ms": 0,
-    "health_check_period_ms": 500,
-    "health_check_timeout_ms": 500,
-    "health_check_failure_threshold": 3,
-}
-NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +48,8 @@ def cluster(bucket: str) -> Iterator[Cluster]:
     All their processes inherit what is needed to reach the bucket.
     """
     del bucket
-    cluster = Cluster(
-        initialize_head=True,
-        head_node_args={**NODE, "_system_config": HEALTH, "include_dashboard": False},
-    )
-    cluster.add_node(**NODE)
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()  # type: ignore[no-untyped-call]
-
-
-def events(url: str, run_id: str, name: str) -> list[dict[str, Any]]:
-    return [line for line in RunStore.open(url, run_id).read_events() if line["event"] == name]
+    with cluster_of(2) as cluster:
+        yield cluster
 
 
 def once(condition: Callable[[Progress], bool], act: Callable[[Progress], None]) -> Any:
@@ -78,21 +62,6 @@ def once(condition: Callable[[Progress], bool], act: Callable[[Progress], None])
             act(progress)
 
     return on_progress
-
-
-def running(pid: int) -> bool:
-    """Whether the process is there and not merely waiting to be reaped."""
-    state = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    return bool(state) and not state.startswith("Z")
-
-
-def wait_until_gone(pids: list[int], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while left := [pid for pid in pids if running(pid)]:
-        assert time.monotonic() < deadline, f"processes {left} are still there"
-        time.sleep(0.1)
 
 
 def at_work(progress: Progress) -> bool:

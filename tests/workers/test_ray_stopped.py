@@ -22,8 +22,15 @@ from plymill.cluster import (
 )
 from plymill.workers import BookJob, run_job
 from plymill.workers.actor import UnitActor
-from tests.faults.moments import Moments
-from tests.faults.processes import resume_worker, running, stop_worker, wait_until_gone
+from tests.faults import (
+    Moments,
+    cluster_of,
+    resume_worker,
+    running,
+    stop_worker,
+    wait_until_gone,
+)
+from tests.workers.faulty_runs import events
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
@@ -31,18 +38,13 @@ Artifacts = dict[str, bytes]
 ArtifactsOf = Callable[[str, str], Artifacts]
 
 OPTIONS = RunOptions(table_mb=16, report_every=0.05)
-NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     """Two nodes of one processor each."""
-    cluster = Cluster(initialize_head=True, head_node_args={**NODE, "include_dashboard": False})
-    cluster.add_node(**NODE)
-    ray.init(address=cluster.address, log_to_driver=False)
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()  # type: ignore[no-untyped-call]
+    with cluster_of(2) as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -52,10 +54,6 @@ def stopped() -> Iterator[list[WorkerFigures]]:
     yield workers
     for worker in workers:
         resume_worker(worker.pid)
-
-
-def events(url: str, run_id: str, name: str) -> list[dict[str, Any]]:
-    return [line for line in RunStore.open(url, run_id).read_events() if line["event"] == name]
 
 
 def is_stopped(pid: int) -> bool:

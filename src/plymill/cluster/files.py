@@ -18,7 +18,7 @@ from pyarrow import fs as arrow
 from plymill.cluster.buckets import meet_bucket, open_bucket
 from plymill.cluster.claims import create_by_claims
 from plymill.cluster.errors import StoreAwayError, StoreError, StoreFullError
-from plymill.cluster.leftovers import UNFINISHED, add_whole, create_whole, sweep_files, write_whole
+from plymill.cluster.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
 from plymill.cluster.retries import Patience, is_transient
 from plymill.errors import told
 
@@ -130,7 +130,7 @@ class ArrowFiles:
     def add(self, path: str, data: bytes) -> bool:
         """See `Files.add`."""
         if self.is_local:
-            return self._ask("write", path, lambda: add_whole(Path(self._at(path)), data))
+            return self.create(path, data)
         if self.exists(path):
             return False
         self.write(path, data)

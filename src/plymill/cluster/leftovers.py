@@ -30,10 +30,11 @@ def write_whole(target: Path, data: bytes) -> None:
     _write(target, data, Path.rename)
 
 
-def add_whole(target: Path, data: bytes) -> bool:
+def create_whole(target: Path, data: bytes) -> bool:
     """Publish a file as `write_whole` does, unless one is there; whether it was published.
 
-    Where files cannot have two names, two who do so in the same moment may both succeed.
+    The system decides who does, on NFS too. Where files have one name only, who reads it at once
+    may find it empty still, and who is killed may leave half of it.
     """
     if target.exists():
         return False
@@ -41,23 +42,31 @@ def add_whole(target: Path, data: bytes) -> bool:
         _write(target, data, _give_name)
     except FileExistsError:
         return False
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        return _write_in_place(target, data)
     return True
 
 
-def create_whole(target: Path, data: bytes) -> bool:
-    """Make a file unless it is there; whether it was made.
+def _give_name(unfinished: Path, target: Path) -> None:
+    target.hardlink_to(unfinished)  # fails if somebody else was quicker
+    unfinished.unlink()
 
-    The system decides who makes it, on NFS too. Who reads it at once may find it empty still.
-    """
-    target.parent.mkdir(parents=True, exist_ok=True)
+
+def _write_in_place(target: Path, data: bytes) -> bool:
     try:
         handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
         return False
-    with open(handle, "wb") as stream:  # noqa: PTH123 - a handle, no path
-        stream.write(data)
-        stream.flush()
-        os.fsync(handle)
+    try:
+        with open(handle, "wb") as stream:  # noqa: PTH123 - a handle, no path
+            stream.write(data)
+            stream.flush()
+            os.fsync(handle)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
     _flush_folder(target.parent)
     return True
 
@@ -91,18 +100,6 @@ def _write(target: Path, data: bytes, publish: Callable[[Path, Path], object]) -
         _write_once(target, data, publish)
     except FileNotFoundError:  # swept from a machine that does not see our locks
         _write_once(target, data, publish)
-
-
-def _give_name(unfinished: Path, target: Path) -> None:
-    """Let a file have this name, too, and no other; the system decides who gets it."""
-    try:
-        target.hardlink_to(unfinished)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        unfinished.rename(target)
-    else:
-        unfinished.unlink()
 
 
 def _write_once(target: Path, data: bytes, publish: Callable[[Path, Path], object]) -> None:
