@@ -7,9 +7,11 @@ import numpy.typing as npt
 
 from plymill.books.book import Block, Book, Keys, Values
 from plymill.books.errors import BookContentError
+from plymill.books.lookahead import values_above
 from plymill.books.scope import Scope
 from plymill.books.sorted_keys import find_sorted
 from plymill.games.arrays import key_array
+from plymill.games.connect4 import Position
 
 _BLOCK = 1 << 16
 
@@ -73,3 +75,9 @@ class ArrayBook(Book):
         if place < len(self.keys) and int(self.keys[place]) == key:
             return int(self.values[place])
         return None
+
+    def _below(self, position: Position, columns: list[int]) -> list[int]:
+        roots = np.array([position.play(column).key for column in columns], dtype=np.uint64)
+        values = values_above(self.keys, self.values, self.scope, roots)
+        # Induction says in words what is missing.
+        return super()._below(position, columns) if values is None else values.tolist()

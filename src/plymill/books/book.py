@@ -123,15 +123,16 @@ class Book(ABC):
     def moves(self, position: Position) -> list[int | None]:
         """The value of every move, seen from the side that makes it.
 
-        Works for all positions above the book's ply, by backward induction from the book where
-        the children lie further up: fast a few plies above it, seconds at the empty board.
+        Works for all positions above the book's ply: from a book in memory by alpha-beta down to
+        it, within milliseconds; from others by backward induction, which is fast a few plies
+        above the book and takes seconds at the empty board.
 
         Returns:
             One value for each of the seven columns, None where the column is full.
 
         Raises:
             NotInBookError: the position has as many stones as the book's, or more; the game is
-                over; or a position that follows is not in the book.
+                over; or a position that is needed is not in the book.
         """
         self._require_above(position)
         legal = position.legal_moves()

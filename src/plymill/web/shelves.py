@@ -118,7 +118,8 @@ class Shelf:
     def _find(self, position: Position, *, solve: bool) -> PositionAnswer:
         book = next((book for book in self._books if position.ply < book.ply), self._books[-1])
         name = Path(book.source).name
-        near = position.ply >= book.ply - 3
+        # A book in memory tells all plies above it in milliseconds.
+        near = isinstance(book, ArrayBook) or position.ply >= book.ply - 3
         try:
             if near or position.is_over():
                 return _told(answer(position, book, None, name=name))
