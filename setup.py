@@ -5,6 +5,7 @@ processor, and ``dispatch`` beside them picks the best that runs: so one wheel i
 still uses AVX-512 where there is any. All other extensions are compiled for the baseline.
 """
 
+import os
 import platform
 import shutil
 import tomllib
@@ -72,10 +73,12 @@ def extensions() -> list[Extension]:
 
 
 setup(
+    options={"build_ext": {"parallel": os.cpu_count() or 1}},
     ext_modules=cythonize(
         extensions(),
         include_path=["src"],
         build_dir="build/cython",
+        nthreads=os.cpu_count() or 1,
         compiler_directives={
             "language_level": 3,
             "boundscheck": False,
@@ -85,5 +88,5 @@ setup(
             "freethreading_compatible": True,
             "embedsignature": True,
         },
-    )
+    ),
 )

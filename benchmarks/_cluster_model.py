@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 
-from plymill.cluster import events as e
-from plymill.cluster.state import RunState
+from plymill.cluster.machine import events as e
+from plymill.cluster.machine.state import RunState
 
 
 @dataclass(frozen=True, kw_only=True)

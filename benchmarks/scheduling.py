@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from _harness import Comparison, parser, show
-from plymill.cluster.stretches import Stretches
+from plymill.cluster.machine.stretches import Stretches
 from plymill.solver import Solver, enumerate_ply, locality_order
 
 Walks = list[list[int]]

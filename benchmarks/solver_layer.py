@@ -18,8 +18,8 @@ import numpy as np
 from _harness import Comparison, parser, show
 from _positions import Bitbully, published_book, scores_of
 from plymill.cluster import Coordinator, Plan, Receipt, RunOptions, RunStore, Stage
-from plymill.cluster.ray_executor import RayExecutor
-from plymill.cluster.ray_session import ray_session
+from plymill.cluster.on_ray.executor import RayExecutor
+from plymill.cluster.on_ray.session import ray_session
 from plymill.workers import BookJob
 from plymill.workers.actor import UnitActor
 from plymill.workers.book import BookRun

@@ -9,7 +9,7 @@ import numpy as np
 
 from plymill.cluster import Job, JobSpec, Plan, Receipt, RunStore, Unit
 from plymill.cluster.job import Stage, Worker
-from plymill.cluster.unitfile import Arrays, arrays_digest
+from plymill.cluster.storage.unitfile import Arrays, arrays_digest
 
 LIAR = "liar"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from chaos.strikes import is_gone, processor_seconds
 from plymill.cluster import CorruptFileError, Progress
-from plymill.cluster.unitfile import decode
+from plymill.cluster.storage.unitfile import decode
 
 
 @dataclass(frozen=True, slots=True)

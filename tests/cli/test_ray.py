@@ -97,7 +97,7 @@ def processes_below(parent: int, name: str) -> list[int]:
     return [int(words[0]) for words in lines if words[1].endswith(f"/{name}")]
 
 
-@pytest.mark.parametrize("name", ["gcs_server", "raylet"])
+@pytest.mark.parametrize("name", [pytest.param("gcs_server", marks=pytest.mark.long), "raylet"])
 def test_a_local_ray_that_falls_apart_is_one_sentence_and_the_same_command_goes_on(
     tmp_path: Path, name: str
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from plymill.cluster import JobSpec, MemoryFiles, Plan, Receipt, RunStore, Stage, StageContext, Unit
 from plymill.cluster.plan import audit_sample
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 
 # No example fails because the machine is busy.
 settings.register_profile("no deadline", deadline=None)

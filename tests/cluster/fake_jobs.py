@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plymill.cluster import look_script
-from plymill.cluster.look import PREFIX
-from plymill.cluster.submissions import (
+from plymill.cluster.sending import look_script
+from plymill.cluster.sending.look import PREFIX
+from plymill.cluster.sending.submissions import (
     KIND_KEY,
     OWNER_KEY,
     RUN_KEY,
@@ -43,7 +43,7 @@ def node(name: str = "aaaa1111", **fields: Any) -> dict[str, Any]:
 
 @dataclass
 class FakeJobs:
-    """See `plymill.cluster.submissions.Jobs`."""
+    """See `plymill.cluster.sending.submissions.Jobs`."""
 
     nodes: list[dict[str, Any]] = field(default_factory=lambda: [node()])
     address: str = "http://head:8265"

@@ -11,7 +11,8 @@ from uuid import uuid4
 import pytest
 from pyarrow import fs as arrow
 
-from plymill.cluster import ArrowFiles, StoreError, buckets
+from plymill.cluster import ArrowFiles, StoreError
+from plymill.cluster.storage import buckets
 
 MUTE = "gs://anonymous@bucket/runs?scheme=http&retry_limit_seconds=1&endpoint_override={host}"
 

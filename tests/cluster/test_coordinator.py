@@ -19,7 +19,7 @@ from plymill.cluster import (
     StoreFullError,
     Unit,
 )
-from plymill.cluster import events as e
+from plymill.cluster.machine import events as e
 
 MakeJob = Callable[..., Any]
 

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plymill.cluster import ArrowFiles, Files, MemoryFiles, RunStore, leases
-from plymill.cluster.claims import create_by_claims
+from plymill.cluster import ArrowFiles, Files, MemoryFiles, RunStore
 from plymill.cluster.driving import Driving, LeaseFiles, driving, take
 from plymill.cluster.errors import RunTakenError
-from plymill.cluster.leases import Contender, Holder, Lease, Step, is_dead, this_process
+from plymill.cluster.storage import leases
+from plymill.cluster.storage.claims import create_by_claims
+from plymill.cluster.storage.leases import Contender, Holder, Lease, Step, is_dead, this_process
 
 EXPIRY = 30.0
 
@@ -222,7 +223,7 @@ def test_an_illegible_lease_expires_like_any_other() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_process_of_this_machine_that_is_gone_is_known_to_be_dead() -> None:
     code = (
-        "from dataclasses import asdict; from plymill.cluster.leases import this_process; "
+        "from dataclasses import asdict; from plymill.cluster.storage.leases import this_process; "
         "import json; print(json.dumps(asdict(this_process('x'))))"
     )
     import json
@@ -267,7 +268,7 @@ def test_one_of_many_makes_the_file(kind: str, tmp_path: Path) -> None:
 
 
 def test_one_of_many_makes_the_file_by_claims(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plymill.cluster.claims._PAUSE", 0.001)
+    monkeypatch.setattr("plymill.cluster.storage.claims._PAUSE", 0.001)
     files = MemoryFiles()
     for turn in range(30):
         path = f"lease/{turn}.json"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from plymill.cluster import Coordinator, LocalExecutor, RunStore, download
-from plymill.cluster.leftovers import (
+from plymill.cluster.storage.leftovers import (
     UNFINISHED,
     create_whole,
     scratch_folder,
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 WRITER = """
 import os, signal, sys
 from pathlib import Path
-from plymill.cluster.leftovers import write_whole
+from plymill.cluster.storage.leftovers import write_whole
 
 def stop(handle):
     print("ready", flush=True)
@@ -44,7 +44,7 @@ write_whole(Path(sys.argv[1]), b"half")
 
 SCRATCH = """
 import signal, sys
-from plymill.cluster.leftovers import scratch_folder
+from plymill.cluster.storage.leftovers import scratch_folder
 
 with scratch_folder(sys.argv[1]) as folder:
     (folder / "below").mkdir()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plymill.cluster.stretches import Stretches
+from plymill.cluster.machine.stretches import Stretches
 
 UNITS = 420
 

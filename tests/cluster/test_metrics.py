@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 from plymill.cluster import Coordinator, LocalExecutor, MemoryFiles, Progress, RunStore, Unit
-from plymill.cluster import events as e
+from plymill.cluster.machine import events as e
 from plymill.cluster.metrics import (
     AUDITS,
     COUNTED,

@@ -14,13 +14,13 @@ import ray
 from ray._private import worker as ray_worker
 
 from plymill.cluster import RunFailedError
-from plymill.cluster.ray_health import Head, keep_off_standard_output, require_own_ray
+from plymill.cluster.on_ray.health import Head, keep_off_standard_output, require_own_ray
 
 #: A task during which its own Ray dies, and which would never end.
 SCRIPT = """
 import os, signal, sys
 from plymill.cluster import RunFailedError
-from plymill.cluster.ray_session import ray_session
+from plymill.cluster.on_ray.session import ray_session
 
 def die(pid):
     os.kill(pid, signal.SIGKILL)
@@ -31,7 +31,7 @@ class Nobody:
 
 with ray_session(None, threads=1):
     from ray._private import worker
-    from plymill.cluster.ray_executor import RayExecutor
+    from plymill.cluster.on_ray.executor import RayExecutor
     (needed,) = worker._global_node.all_processes[sys.argv[1]]
     try:
         RayExecutor(None, None, Nobody, threads=1).call(die, needed.process.pid, memory=None)

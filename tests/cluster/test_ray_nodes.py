@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 import ray
 
-from plymill.cluster import ClusterError, MemoryFiles, RunStore, Unit, ray_executor
-from plymill.cluster import events as e
-from plymill.cluster.ray_executor import RayExecutor
+from plymill.cluster import ClusterError, MemoryFiles, RunStore, Unit
+from plymill.cluster.machine import events as e
+from plymill.cluster.on_ray import executor as ray_executor
+from plymill.cluster.on_ray.executor import RayExecutor
 
 LARGE = {"CPU": 2.0, "memory": 100.0}
 SMALL = {"CPU": 1.0, "memory": 0.0}

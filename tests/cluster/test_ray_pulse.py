@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 import ray
 
-from plymill.cluster.ray_pulse import ASK_EVERY, GROUP, SILENT, Pulses
+from plymill.cluster.on_ray.pulse import ASK_EVERY, GROUP, SILENT, Pulses
 
 
 @dataclass

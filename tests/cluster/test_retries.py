@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from plymill.cluster import ArrowFiles, RunStore, StoreError, buckets
+from plymill.cluster import ArrowFiles, RunStore, StoreError
 from plymill.cluster.errors import StoreAwayError
-from plymill.cluster.retries import Patience, is_transient
+from plymill.cluster.storage import buckets
+from plymill.cluster.storage.retries import Patience, is_transient
 from tests.faults import FlakyS3
 
 AWAY = "When uploading: AWS Error NETWORK_CONNECTION during PutObject operation: curlCode: 7"

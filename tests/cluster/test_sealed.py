@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plymill.cluster import CorruptFileError
-from plymill.cluster.sealed import read_object, sealed, unsealed
+from plymill.cluster.storage.sealed import read_object, sealed, unsealed
 
 FIELDS = {"unit": 3, "digest": "ab", "files": {"x": {"bytes": 7}}, "rate": 0.25}
 DATA = sealed(FIELDS)

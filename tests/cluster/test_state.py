@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from plymill.cluster import events as e
-from plymill.cluster.attempts import MAX_FAILURES
-from plymill.cluster.crew import MAX_COPIES, MAX_STRIKES
-from plymill.cluster.state import RunState, UnitStatus
+from plymill.cluster.machine import events as e
+from plymill.cluster.machine.attempts import MAX_FAILURES
+from plymill.cluster.machine.crew import MAX_COPIES, MAX_STRIKES
+from plymill.cluster.machine.state import RunState, UnitStatus
 
 CAUSES = [cause for cause in e.LossCause if cause is not e.LossCause.NODE_LOST]
 

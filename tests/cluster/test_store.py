@@ -23,8 +23,8 @@ from plymill.cluster import (
     Unit,
 )
 from plymill.cluster.errors import ConflictError
-from plymill.cluster.store import AuditRecord
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.store import AuditRecord
+from plymill.cluster.storage.unitfile import arrays_digest
 
 ARRAYS = {"keys": np.arange(10, dtype=np.uint64)}
 
@@ -142,7 +142,7 @@ def test_a_receipt_of_a_version_that_did_not_count_processor_time_is_read(
         return {k: v for k, v in asdict(written).items() if k != "processor_seconds"}
 
     with monkeypatch.context() as patch:
-        patch.setattr("plymill.cluster.store.asdict", older)
+        patch.setattr("plymill.cluster.storage.store.asdict", older)
         store.write_unit(unit, ARRAYS, receipt(unit))
     assert b"processor_seconds" not in store.files.read("units/00003.zst")
     assert store.read_unit(unit)[1] == receipt(unit)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from plymill.cluster import ClusterError, MemoryFiles, RunOptions, RunStore, SpecError, StoreError
-from plymill.cluster import wheels as wheels_module
-from plymill.cluster.look import ClusterLook, driver_labels, driver_python
-from plymill.cluster.look_script import describe, is_there
-from plymill.cluster.submissions import Submission, next_name, require_attempt
-from plymill.cluster.submit import (
+from plymill.cluster.sending import wheels as wheels_module
+from plymill.cluster.sending.look import ClusterLook, driver_labels, driver_python
+from plymill.cluster.sending.look_script import describe, is_there
+from plymill.cluster.sending.submissions import Submission, next_name, require_attempt
+from plymill.cluster.sending.submit import (
     Sent,
     Shipment,
     cancel,
@@ -24,7 +24,7 @@ from plymill.cluster.submit import (
     submit,
     take_up,
 )
-from plymill.cluster.wheels import Wheel, installed_wheel, misfit, open_wheel, require_fit
+from plymill.cluster.sending.wheels import Wheel, installed_wheel, misfit, open_wheel, require_fit
 from tests.cluster.conftest import SquaresSpec
 from tests.cluster.fake_jobs import PYTHON, FakeJobs, node
 
@@ -221,7 +221,7 @@ def test_what_is_installed_here_is_a_wheel_too(tmp_path: Path) -> None:
     assert any(text.startswith("pyarrow") for text in found.requires)
     assert not any("pytest" in text for text in found.requires)
     folder = found.unpack(tmp_path)
-    assert (folder / "cluster" / "submit.py").is_file()
+    assert (folder / "cluster" / "sending" / "submit.py").is_file()
     assert list(folder.rglob("*.so"))
     assert not list(folder.rglob("__pycache__"))
     assert not list(folder.rglob("*.pyx"))

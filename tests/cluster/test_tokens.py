@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from plymill.cluster import ClusterError, tokens
+from plymill.cluster import ClusterError
+from plymill.cluster.sending import tokens
 
 TOKEN = "5e" * 32
 
@@ -168,7 +169,7 @@ def test_an_empty_token_file_is_told(bare: pytest.MonkeyPatch, tmp_path: Path) -
 def test_a_gcs_is_asked_whether_it_wants_a_token(asks: bool) -> None:
     import grpc
 
-    from plymill.cluster.ray_session import _is_open
+    from plymill.cluster.on_ray.session import _is_open
 
     class Gcs(grpc.GenericRpcHandler):  # type: ignore[misc]
         def service(self, details: Any) -> Any:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from plymill.cluster import CorruptFileError
-from plymill.cluster.unitfile import arrays_digest, decode, encode
+from plymill.cluster.storage.unitfile import arrays_digest, decode, encode
 
 ARRAYS: dict[str, Any] = {
     "keys": np.arange(300, dtype=np.uint64),

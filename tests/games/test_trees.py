@@ -113,7 +113,7 @@ def test_the_square_board_of_four_has_161029_positions() -> None:
     assert sum(len(layer) for layer in played(open_game("connect4-4x4").start())) == 161_029
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_five_columns_of_four_rows_have_152505051772_matches_in_3945711_positions() -> None:
     """The first number is the OEIS's, A342329, the second J. Tromp's."""
     positions = matches = 0

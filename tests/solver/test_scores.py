@@ -134,7 +134,7 @@ def test_no_positions_have_no_scores(solver: Solver) -> None:
     assert solver.score_many([]).tolist() == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_first_moves_score_as_published() -> None:
     """Allis and Allen (1988), with distances by Tromp: player 1 wins with his 21st stone."""
     solver = Solver(512)

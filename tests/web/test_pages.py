@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from plymill.cluster import RunStore
-from plymill.cluster.submit import cancel
+from plymill.cluster.sending.submit import cancel
 from plymill.web import Settings
 from tests.web.conftest import OPENING, Made, client_of
 

@@ -13,7 +13,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from plymill.cluster import Coordinator, Receipt, RunOptions, RunStore, Unit
-from plymill.cluster.ray_executor import RayExecutor
+from plymill.cluster.on_ray.executor import RayExecutor
 from plymill.solver import Solver
 from plymill.workers import BookJob, BookRun
 from plymill.workers.actor import UnitActor

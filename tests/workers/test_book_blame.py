@@ -10,7 +10,7 @@ import pytest
 
 from plymill.books import ArrayBook, convert_book, derive, open_book
 from plymill.cluster import Receipt, RunFailedError, RunResult, RunStore
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 from plymill.workers import BookJob, book_stages, with_reference
 from plymill.workers.book_stages import REFERENCE, merge_units
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from plymill.cluster import RunFailedError, RunOptions, RunResult, RunStore, SpecError
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 from plymill.solver import Solver, Table, enumerate_ply
 from plymill.workers import (
     BookJob,

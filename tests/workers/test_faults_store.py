@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster
 
-from plymill.cluster import (
-    Progress,
-    RunFailedError,
-    RunOptions,
-    RunStore,
-    StoreFullError,
-    leases,
-    load_run,
-)
+from plymill.cluster import Progress, RunFailedError, RunOptions, RunStore, StoreFullError, load_run
 from plymill.cluster.errors import StoreAwayError
+from plymill.cluster.storage import leases
 from plymill.workers import BookJob, run_job
 from tests.faults import FlakyS3, Moments, SmallDisk, cluster_of
 from tests.faults.disks import PAGE

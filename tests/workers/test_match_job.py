@@ -548,7 +548,7 @@ def test_a_player_that_cannot_be_made_here_is_found_before_ray_starts(
     def started(*args: Any, **options: Any) -> None:
         raise RuntimeError("Ray starts")
 
-    monkeypatch.setattr("plymill.cluster.ray_session.ray_session", started)
+    monkeypatch.setattr("plymill.cluster.on_ray.session.ray_session", started)
     spec = PoolJob(game="tictactoe", players=("random", foreign("Unmade")), samples=5)
     told: list[str] = []
     with pytest.raises(PlayerError, match="raised RuntimeError: no weights"):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plymill.cluster import MemoryFiles, Plan, Receipt, RunStore, SpecError
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 from plymill.matches.errors import MatchError
 from plymill.matches.grids import Stretch
 from plymill.matches.openings import Openings

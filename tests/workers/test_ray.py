@@ -25,7 +25,7 @@ from plymill.cluster import (
     Unit,
     load_run,
 )
-from plymill.cluster.ray_executor import RayExecutor
+from plymill.cluster.on_ray.executor import RayExecutor
 from plymill.workers import BookJob, BookRun, resume_run, run_job
 from plymill.workers.actor import UnitActor
 from plymill.workers.book_worker import BookWorker
@@ -321,7 +321,7 @@ def test_a_table_too_big_for_every_node_is_refused_in_one_sentence(
 
 STRANGER = """
 import os, subprocess, sys
-from plymill.cluster.ray_session import ray_session
+from plymill.cluster.on_ray.session import ray_session
 with ray_session(None, threads=1):
     import ray
     address = ray.get_runtime_context().gcs_address

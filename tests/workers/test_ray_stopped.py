@@ -17,9 +17,9 @@ from plymill.cluster import (
     RunStore,
     Unit,
     WorkerFigures,
-    ray_pulse,
     session,
 )
+from plymill.cluster.on_ray import pulse as ray_pulse
 from plymill.workers import BookJob, run_job
 from plymill.workers.actor import UnitActor
 from tests.faults import (

@@ -9,7 +9,7 @@ import pytest
 
 from plymill.books import Book, open_book, validate
 from plymill.cluster import Coordinator, LocalExecutor, Receipt, RunOptions, RunStore, Unit
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 from plymill.workers import BookJob, BookRun
 
 

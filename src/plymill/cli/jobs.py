@@ -17,7 +17,7 @@ from plymill.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from plymill.cluster.submissions import Submission
+    from plymill.cluster.sending.submissions import Submission
 
 _ASKED, _HERE, _SENDING = Cluster(), TableWork(), Sending()
 _STOP_SECONDS = 60.0
@@ -75,7 +75,7 @@ def status(
     from plymill.cli.output import program, say, say_json
     from plymill.cli.run import show_run, summary_of
     from plymill.cli.sending import connect, known_address
-    from plymill.cluster.submissions import attempts
+    from plymill.cluster.sending.submissions import attempts
 
     if known_address(cluster.address) is None:
         show_run(run, store, json=json)
@@ -111,7 +111,7 @@ def logs(
     import sys
 
     from plymill.cli.sending import connect
-    from plymill.cluster.submissions import require_attempt
+    from plymill.cluster.sending.submissions import require_attempt
 
     server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
     attempt = require_attempt(server, run)
@@ -157,7 +157,7 @@ def cancel(
     """
     from plymill.cli.output import program, say, say_json
     from plymill.cluster import RunStore, load_run
-    from plymill.cluster.submit import cancel as give_up
+    from plymill.cluster.sending.submit import cancel as give_up
 
     attempt, _ = _stop(run, cluster)
     where = _store_of([attempt], store)
@@ -176,7 +176,7 @@ def resume(run: RunId, /, *, work: TableWork = _HERE, sending: Sending = _SENDIN
     from dataclasses import replace
 
     from plymill.cli.sending import connect, send
-    from plymill.cluster.submissions import attempts
+    from plymill.cluster.sending.submissions import attempts
     from plymill.workers.run import stored_spec
 
     if work.store == DEFAULT_STORE:
@@ -201,7 +201,7 @@ def download(
     """
     from plymill.cli.run import fetch_run
     from plymill.cli.sending import connect, known_address
-    from plymill.cluster.submissions import attempts
+    from plymill.cluster.sending.submissions import attempts
 
     if store == DEFAULT_STORE and known_address(cluster.address) is not None:
         server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
@@ -226,8 +226,8 @@ def delete(
     from plymill.cli.sending import connect, known_address
     from plymill.cli.sources import require_store
     from plymill.cluster import RunStore, load_run
-    from plymill.cluster.submissions import attempts
-    from plymill.cluster.submit import delete_run
+    from plymill.cluster.sending.submissions import attempts
+    from plymill.cluster.sending.submit import delete_run
 
     server, sent = None, []
     if known_address(cluster.address) is not None:
@@ -255,7 +255,7 @@ def _stop(run: str, cluster: Cluster) -> tuple["Submission", bool]:
     from plymill.cli.patience import patience
     from plymill.cli.sending import connect
     from plymill.cluster import ClusterError
-    from plymill.cluster.submissions import require_attempt
+    from plymill.cluster.sending.submissions import require_attempt
 
     server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
     attempt = require_attempt(server, run)

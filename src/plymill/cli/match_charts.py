@@ -33,7 +33,7 @@ def chart(
     from plymill.cli.patience import patience
     from plymill.cli.sources import require_folder, require_free, require_store
     from plymill.cli.words import plural
-    from plymill.cluster.leftovers import write_whole
+    from plymill.cluster.storage.leftovers import write_whole
     from plymill.workers.match_look import open_run
 
     require_store(store, there=True)

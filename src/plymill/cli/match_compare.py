@@ -138,7 +138,7 @@ def _require_kind(path: Path) -> None:
 
 
 def _draw(comparison: "GridComparison", run: "PlayedRun", name: str, path: Path) -> None:
-    from plymill.cluster.leftovers import write_whole
+    from plymill.cluster.storage.leftovers import write_whole
     from plymill.matches.charts import Figure, difference_chart, page, png, svg
 
     drawn = difference_chart(

@@ -115,7 +115,7 @@ def drive(order: Annotated[Path, Parameter(help="What 'plymill submit' has sent.
     from plymill.cli.output import note
     from plymill.cli.running import drive_run
     from plymill.cluster import RunStore
-    from plymill.cluster.submit import note_owner, read_order
+    from plymill.cluster.sending.submit import note_owner, read_order
     from plymill.workers import spec_from_fields
 
     fields, store, options = read_order(order)

@@ -58,7 +58,7 @@ def drive_run(job: "JobSpec", store: str, options: "RunOptions") -> int:
     this module and the folder that we are in.
     """
     from plymill.cli.progress import PlainLines
-    from plymill.cluster.ray_session import ray_session
+    from plymill.cluster.on_ray.session import ray_session
     from plymill.workers import run_job
 
     with ray_session("auto", allow_insecure=options.allow_insecure):

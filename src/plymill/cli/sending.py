@@ -14,8 +14,8 @@ from plymill.cli.output import note, program, say, say_json
 
 if TYPE_CHECKING:
     from plymill.cluster import JobSpec
-    from plymill.cluster.ray_jobs import RayJobs
-    from plymill.cluster.submit import Shipment
+    from plymill.cluster.on_ray.jobs import RayJobs
+    from plymill.cluster.sending.submit import Shipment
 
 _VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*").fullmatch
 _ADDRESSES = ("PLYMILL_ADDRESS", "RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")
@@ -39,7 +39,7 @@ def send(
         again: take a run up that was cancelled.
     """
     from plymill.cli.running import options_of
-    from plymill.cluster.submit import submit
+    from plymill.cluster.sending.submit import submit
     from plymill.workers.run import prepare_store
 
     shipment = shipment_of(sending)
@@ -72,7 +72,7 @@ def connect(address: str | None, *, allow_insecure: bool) -> "RayJobs":
 
     found = require_address(address)
     with patience(f"Asking the cluster at {found}"):
-        from plymill.cluster.ray_jobs import RayJobs
+        from plymill.cluster.on_ray.jobs import RayJobs
 
         return RayJobs(found, allow_insecure=allow_insecure)
 
@@ -118,7 +118,7 @@ def shipment_of(sending: Sending) -> "Shipment":
     Raises:
         UsageError: one of them is not NAME=VALUE.
     """
-    from plymill.cluster.submit import Shipment
+    from plymill.cluster.sending.submit import Shipment
 
     resources = _pairs("--driver-resource", sending.driver_resource)
     return Shipment(

@@ -12,14 +12,14 @@ from plymill.cluster.errors import (
     StoreFullError,
 )
 from plymill.cluster.executor import Executor, LocalExecutor
-from plymill.cluster.files import ArrowFiles, Files, MemoryFiles
 from plymill.cluster.job import Job, Stage, StageContext, Worker
+from plymill.cluster.machine.state import RunState, UnitStatus
 from plymill.cluster.plan import Plan, Round, Unit
 from plymill.cluster.progress import Progress, WorkerFigures
 from plymill.cluster.runs import RunInfo, download, list_runs, load_run
 from plymill.cluster.spec import JobSpec, RunOptions
-from plymill.cluster.state import RunState, UnitStatus
-from plymill.cluster.store import Receipt, RunStore
+from plymill.cluster.storage.files import ArrowFiles, Files, MemoryFiles
+from plymill.cluster.storage.store import Receipt, RunStore
 
 __all__ = [
     "ArrowFiles",

@@ -10,8 +10,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from plymill.cluster import events as e
-from plymill.cluster.attempts import Task
 from plymill.cluster.errors import (
     RunFailedError,
     RunInterruptedError,
@@ -20,11 +18,13 @@ from plymill.cluster.errors import (
 )
 from plymill.cluster.executor import Executor, Report
 from plymill.cluster.job import Job
+from plymill.cluster.machine import events as e
+from plymill.cluster.machine.attempts import Task
 from plymill.cluster.progress import Progress
 from plymill.cluster.recorder import Recorder
 from plymill.cluster.session import Session, audited, done
 from plymill.cluster.spec import RunOptions
-from plymill.cluster.store import AuditRecord, Receipt, RunStore
+from plymill.cluster.storage.store import AuditRecord, Receipt, RunStore
 from plymill.cluster.tasks import Inventory, extend, prepare, run_stage, seal
 from plymill.cluster.watch import Watcher
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from uuid import uuid4
 
-from plymill.cluster import leases
 from plymill.cluster.errors import RunTakenError, StoreError
-from plymill.cluster.files import Files
-from plymill.cluster.leases import Contender, Holder, Lease, Step
-from plymill.cluster.sealed import read_object
-from plymill.cluster.store import RunStore
+from plymill.cluster.storage import leases
+from plymill.cluster.storage.files import Files
+from plymill.cluster.storage.leases import Contender, Holder, Lease, Step
+from plymill.cluster.storage.sealed import read_object
+from plymill.cluster.storage.store import RunStore
 
 _NUMBER = re.compile(r"(\d{6,})\.json")
 _LOOK = 1.0

@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from plymill.cluster import events as e
 from plymill.cluster.errors import ConflictError, StoreFullError
 from plymill.cluster.job import Job, Worker
+from plymill.cluster.machine import events as e
 from plymill.cluster.plan import Unit
-from plymill.cluster.store import Receipt, RunStore
+from plymill.cluster.storage.store import Receipt, RunStore
 
 Report = e.Event | e.Warn | Receipt
 

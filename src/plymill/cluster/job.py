@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.spec import JobSpec
-from plymill.cluster.store import Receipt, RunStore
+from plymill.cluster.storage.store import Receipt, RunStore
 
 
 class Worker(Protocol):

@@ -1,6 +1,6 @@
 """What a run tells a monitoring system: the list of its metrics, and how they follow from the run.
 
-No Ray here: where the numbers go is a `Sink`, see `plymill.cluster.ray_metrics`.
+No Ray here: where the numbers go is a `Sink`, see `plymill.cluster.on_ray.metrics`.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from plymill.cluster.machine.state import UnitStatus
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
-from plymill.cluster.state import UnitStatus
-from plymill.cluster.store import Receipt
+from plymill.cluster.storage.store import Receipt
 
 
 class Kind(StrEnum):

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from plymill.cluster.errors import StoreError
-from plymill.cluster.retries import SHORT
-from plymill.cluster.store import RunStore
+from plymill.cluster.storage.retries import SHORT
+from plymill.cluster.storage.store import RunStore
 
 _EXPECTED = "expected a store that all nodes read and write"
 

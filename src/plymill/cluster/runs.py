@@ -11,11 +11,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from plymill.cluster.errors import CorruptFileError, RunNotFoundError, StoreError
-from plymill.cluster.files import ArrowFiles
-from plymill.cluster.leftovers import sweep_files
 from plymill.cluster.progress import Progress
-from plymill.cluster.sealed import read_object
-from plymill.cluster.store import ARTIFACTS, RunStore
+from plymill.cluster.storage.files import ArrowFiles
+from plymill.cluster.storage.leftovers import sweep_files
+from plymill.cluster.storage.sealed import read_object
+from plymill.cluster.storage.store import ARTIFACTS, RunStore
 
 _FETCHERS = 8
 _SUMS = f"{ARTIFACTS}/SHA256SUMS"

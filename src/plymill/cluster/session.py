@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from plymill.cluster import events as e
-from plymill.cluster.attempts import Task
+from plymill.cluster.machine import events as e
+from plymill.cluster.machine.attempts import Task
+from plymill.cluster.machine.state import RunState, UnitStatus
 from plymill.cluster.plan import Plan
 from plymill.cluster.progress import Meter, WorkerFigures
-from plymill.cluster.state import RunState, UnitStatus
-from plymill.cluster.store import Receipt
+from plymill.cluster.storage.store import Receipt
 from plymill.cluster.tasks import Inventory
 
 _LATE = 3.0  # times what a unit of this cost takes, of which one part may be waiting for a slot

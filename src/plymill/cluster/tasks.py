@@ -17,11 +17,11 @@ from typing import Any
 
 from plymill._version import __version__
 from plymill.cluster.errors import CorruptFileError, RunFailedError, StoreError
-from plymill.cluster.files import DISK_FULL
 from plymill.cluster.job import Job, Stage, StageContext
-from plymill.cluster.leftovers import scratch_folder, sweep_scratch
 from plymill.cluster.plan import Plan, Round, Unit, results_digest
-from plymill.cluster.store import ARTIFACTS, PROVENANCE, AuditRecord, Receipt, RunStore
+from plymill.cluster.storage.files import DISK_FULL
+from plymill.cluster.storage.leftovers import scratch_folder, sweep_scratch
+from plymill.cluster.storage.store import ARTIFACTS, PROVENANCE, AuditRecord, Receipt, RunStore
 
 _READERS = 8
 _LEGEND = {

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
 
 from plymill.errors import IllegalMoveError, PlymillError
 from plymill.web.models import (
@@ -78,13 +79,15 @@ def list_books(page: ThePage) -> list[BookEntry]:
     return [page.library.shelf(run_id).entry for run_id in page.library.run_ids()]
 
 
-@router.get("/books/{run_id}/position", tags=["books"])
-def get_position(page: ThePage, run_id: RunId, moves: Moves = "") -> PositionAnswer:
+@router.get("/books/{run_id}/position", tags=["books"], response_model=PositionAnswer)
+def get_position(page: ThePage, run_id: RunId, moves: Moves = "") -> Response:
     """A position and the value of each of its moves, from the books of a run.
 
     From 10 stones on, what they do not tell is solved.
     """
-    return page.library.shelf(run_id).ask(moves)
+    # It is asked for by the hundred a second, and is of its model already.
+    found = page.library.shelf(run_id).ask(moves).model_dump_json()
+    return Response(found, media_type="application/json")
 
 
 @router.post("/books/{run_id}/positions", tags=["books"])

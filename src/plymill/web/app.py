@@ -58,7 +58,7 @@ def make_app(settings: Settings) -> Gate:
         openapi_url="/api/v1/openapi.json",
     )
     app.state.page = Page.of(settings)
-    for routes in (doors, run_pages, book_pages, match_pages, api):
+    for routes in (api, doors, run_pages, book_pages, match_pages):  # the busiest first
         app.include_router(routes.router)
     app.mount("/static", _Static(directory=STATIC))
     app.add_exception_handler(PlymillError, _at_fault)

@@ -94,8 +94,8 @@ class Page:
         return {"body": Markup(html), "digest": digest, "url": url, "again": again}
 
 
-def page_of(request: Request) -> Page:
-    """The page that a request is for."""
+async def page_of(request: Request) -> Page:
+    """The page that a request is for; a coroutine, as a function would be sent to a thread."""
     page: Page = request.app.state.page
     return page
 

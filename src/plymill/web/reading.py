@@ -9,8 +9,8 @@ from typing import Any
 
 from plymill.cluster import ArrowFiles, CorruptFileError, Plan, RunInfo, RunNotFoundError, RunStore
 from plymill.cluster.runs import info_of
-from plymill.cluster.store import ARTIFACTS
-from plymill.cluster.submit import is_cancelled, owner_of
+from plymill.cluster.sending.submit import is_cancelled, owner_of
+from plymill.cluster.storage.store import ARTIFACTS
 from plymill.web.inside import InsideFiles
 from plymill.web.memo import Memo
 

@@ -22,7 +22,7 @@ from plymill.workers.titles import title_of
 #: Positions with fewer stones take the solver too long for somebody who waits for a page.
 SOLVE_FROM = 10
 _TABLE_MB = 64
-_REMEMBERED = 50_000  # positions of a shelf
+_REMEMBERED = 2000  # positions of a shelf that took long to answer
 _SHELVES = 8
 _MOST_WAITING = 16
 _FOR_EVER = 1e9
@@ -96,8 +96,15 @@ class Shelf:
         if len(moves) > 42:
             raise IllegalMoveError(f"A game has at most 42 moves, got {len(moves)}.", 43)
         position = Position(moves)
+        book = next((book for book in self._books if position.ply < book.ply), self._books[-1])
+        # A book in memory tells all plies above it in milliseconds; only what takes longer is
+        # remembered: many objects that live long make the garbage collector stop for long.
+        if position.is_over() or (isinstance(book, ArrayBook) and position.ply < book.ply):
+            return self._find(position, book, solve=solve)
         return self._answers.get(
-            (moves, solve), lambda: self._find(position, solve=solve), lambda _: _FOR_EVER
+            (moves, solve),
+            lambda: self._find(position, book, solve=solve),
+            lambda _: _FOR_EVER,
         )
 
     def best_line(self, moves: str, most: int) -> Iterator[tuple[int, PositionAnswer]]:
@@ -115,10 +122,8 @@ class Shelf:
             moves += str(column)
             yield column, self.ask(moves)
 
-    def _find(self, position: Position, *, solve: bool) -> PositionAnswer:
-        book = next((book for book in self._books if position.ply < book.ply), self._books[-1])
+    def _find(self, position: Position, book: Book, *, solve: bool) -> PositionAnswer:
         name = Path(book.source).name
-        # A book in memory tells all plies above it in milliseconds.
         near = isinstance(book, ArrayBook) or position.ply >= book.ply - 3
         try:
             if near or position.is_over():

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from plymill.cluster import Job, Receipt, RunStore, Unit
-from plymill.cluster.leftovers import sweep_scratch
 from plymill.cluster.logs import log, log_to_stderr
+from plymill.cluster.storage.leftovers import sweep_scratch
 
 
 class UnitActor:

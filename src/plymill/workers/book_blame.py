@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from plymill.books import BookContentError, Check, Report, Scope
 from plymill.cluster import CorruptFileError, Receipt, RunFailedError, StageContext, Unit
-from plymill.cluster.store import ARTIFACTS
+from plymill.cluster.storage.store import ARTIFACTS
 from plymill.workers.book_spec import BookJob
 
 Keys = npt.NDArray[np.uint64]

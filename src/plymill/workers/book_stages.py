@@ -20,7 +20,7 @@ from plymill.books import (
 )
 from plymill.books.book import Block
 from plymill.cluster import Stage, StageContext, Unit
-from plymill.cluster.store import ARTIFACTS
+from plymill.cluster.storage.store import ARTIFACTS
 from plymill.solver import Solver, enumerate_ply
 from plymill.workers.book_blame import (
     derived_failure,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from plymill.cluster import Receipt, RunStore, Unit
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 from plymill.solver import Solver, Table
 from plymill.workers.book_spec import BookJob
 

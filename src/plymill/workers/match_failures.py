@@ -5,7 +5,7 @@ import re
 from collections import Counter
 
 from plymill.cluster import Plan, RunStore
-from plymill.cluster.store import PROVENANCE
+from plymill.cluster.storage.store import PROVENANCE
 from plymill.matches.errors import MatchError
 from plymill.matches.records import Matches, Status
 from plymill.workers.match_results import Attempts

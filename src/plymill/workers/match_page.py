@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from plymill.cluster import RunStore
-from plymill.cluster.store import ARTIFACTS, PROVENANCE
+from plymill.cluster.storage.store import ARTIFACTS, PROVENANCE
 from plymill.workers.match_failures import FAILURES
 from plymill.workers.match_provenance import CELLS
 from plymill.workers.match_spec import MatchJob

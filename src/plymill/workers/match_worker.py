@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from plymill.cluster import Receipt, RunStore, Unit
-from plymill.cluster.unitfile import arrays_digest
+from plymill.cluster.storage.unitfile import arrays_digest
 from plymill.games import Stream
 from plymill.matches.grids import Stretch
 from plymill.matches.openings import Openings

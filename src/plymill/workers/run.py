@@ -22,9 +22,9 @@ from plymill.cluster import (
 from plymill.cluster.driving import driving
 from plymill.cluster.logs import Logging, log_to
 from plymill.cluster.metrics import Metering
-from plymill.cluster.retries import PATIENCE
 from plymill.cluster.runs import load_run
-from plymill.cluster.submit import is_cancelled, take_up
+from plymill.cluster.sending.submit import is_cancelled, take_up
+from plymill.cluster.storage.retries import PATIENCE
 from plymill.errors import told
 from plymill.workers.actor import UnitActor
 from plymill.workers.book_spec import BookJob, Layout
@@ -79,10 +79,10 @@ def _drive(
     on_progress: Callable[[Progress], None] | None,
     reference: str | Path | None,
 ) -> RunResult:
-    from plymill.cluster.ray_executor import RayExecutor
-    from plymill.cluster.ray_metrics import RaySink
-    from plymill.cluster.ray_session import log_file, ray_session
-    from plymill.cluster.ray_shares import RayShares
+    from plymill.cluster.on_ray.executor import RayExecutor
+    from plymill.cluster.on_ray.metrics import RaySink
+    from plymill.cluster.on_ray.session import log_file, ray_session
+    from plymill.cluster.on_ray.shares import RayShares
 
     store = RunStore.open(store_url, spec.run_id)
     job = make_job(spec, options)

@@ -85,7 +85,7 @@ class Order:
 
 
 class Jobs(Protocol):
-    """The part of a cluster that takes jobs; see `plymill.cluster.ray_jobs.RayJobs`."""
+    """The part of a cluster that takes jobs; see `plymill.cluster.on_ray.jobs.RayJobs`."""
 
     @property
     def address(self) -> str:

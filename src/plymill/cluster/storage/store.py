@@ -26,12 +26,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from plymill.cluster import unitfile
 from plymill.cluster.errors import ConflictError, CorruptFileError, RunNotFoundError, StoreError
-from plymill.cluster.files import ArrowFiles, Files
 from plymill.cluster.plan import Plan, Unit
-from plymill.cluster.sealed import read_object, sealed, unsealed
 from plymill.cluster.spec import JobSpec, is_named_after
+from plymill.cluster.storage import unitfile
+from plymill.cluster.storage.files import ArrowFiles, Files
+from plymill.cluster.storage.sealed import read_object, sealed, unsealed
 
 ARTIFACTS = "artifacts"
 PROVENANCE = "provenance"

@@ -21,11 +21,11 @@ Rules:
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
-from plymill.cluster import events as e
-from plymill.cluster.attempts import MAX_FAILURES, Attempts, Task
-from plymill.cluster.audits import Audits
-from plymill.cluster.crew import MAX_STRIKES, Crew
-from plymill.cluster.waiting import Waiting
+from plymill.cluster.machine import events as e
+from plymill.cluster.machine.attempts import MAX_FAILURES, Attempts, Task
+from plymill.cluster.machine.audits import Audits
+from plymill.cluster.machine.crew import MAX_STRIKES, Crew
+from plymill.cluster.machine.waiting import Waiting
 
 
 class UnitStatus(Enum):

@@ -10,7 +10,7 @@ Rules:
 
 from collections.abc import Collection, Iterable
 
-from plymill.cluster.attempts import Attempts, Task
+from plymill.cluster.machine.attempts import Attempts, Task
 
 
 class Audits:

@@ -17,9 +17,9 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from plymill.cluster import look_script
 from plymill.cluster.errors import ClusterError
-from plymill.cluster.submissions import ACTIVE, Jobs, Order
+from plymill.cluster.sending import look_script
+from plymill.cluster.sending.submissions import ACTIVE, Jobs, Order
 
 PREFIX = "plymill-look-"
 _PATIENCE = 180.0

@@ -9,7 +9,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from plymill.cluster.errors import StoreError
 from plymill.cluster.probe import Answer, StoreProbe, answer, probing
-from plymill.cluster.store import RunStore
+from plymill.cluster.storage.store import RunStore
 
 _ANSWER_SECONDS = 90.0
 # A node that comes while the store is away for all is not to be refused for that.

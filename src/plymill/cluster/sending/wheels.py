@@ -14,10 +14,10 @@ from pathlib import Path
 
 from plymill._version import __version__
 from plymill.cluster.errors import ClusterError
-from plymill.cluster.look import ClusterLook, NodeLook
+from plymill.cluster.sending.look import ClusterLook, NodeLook
 from plymill.errors import told
 
-_PACKAGE = Path(__file__).parents[1]
+_PACKAGE = Path(__file__).parents[2]
 _NAME = re.compile(
     r"plymill-(?P<version>[^-]+)(-\d[^-]*)?-(?P<py>[^-]+)-(?P<abi>[^-]+)-(?P<on>.+)\.whl"
 )

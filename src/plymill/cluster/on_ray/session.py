@@ -14,7 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plymill.cluster.errors import ClusterError
-from plymill.cluster.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_client, protect_own_cluster
+from plymill.cluster.sending.tokens import (
+    NO_TOKEN,
+    OPEN_CLUSTER,
+    prepare_client,
+    protect_own_cluster,
+)
 
 OBJECT_STORE_BYTES = 100 * 2**20  # plans, receipts and arguments: everything big goes to the store
 
@@ -48,7 +53,7 @@ def ray_session(
         prepare_client(allow_insecure=allow_insecure)
     import ray
 
-    from plymill.cluster.ray_health import keep_off_standard_output
+    from plymill.cluster.on_ray.health import keep_off_standard_output
 
     keep_off_standard_output()
     if ray.is_initialized():

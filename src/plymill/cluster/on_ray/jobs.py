@@ -1,6 +1,6 @@
 """Ray's job server, spoken to over HTTP: the only door of a cluster that a laptop needs.
 
-Every request carries the token of the environment (see `plymill.cluster.ray_session`). A server
+Every request carries the token of the environment (see `plymill.cluster.on_ray.session`). A server
 that answers without one would let anybody run anything; it is refused unless that is allowed.
 """
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from plymill.cluster.errors import ClusterError
-from plymill.cluster.submissions import (
+from plymill.cluster.sending.submissions import (
     ACTIVE,
     KIND_KEY,
     OWNER_KEY,
@@ -23,7 +23,7 @@ from plymill.cluster.submissions import (
     Order,
     Submission,
 )
-from plymill.cluster.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_client
+from plymill.cluster.sending.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_client
 
 T = TypeVar("T")
 

@@ -15,11 +15,11 @@ from typing import Any, Protocol, Self, TypeVar
 
 from pyarrow import fs as arrow
 
-from plymill.cluster.buckets import meet_bucket, open_bucket
-from plymill.cluster.claims import create_by_claims
 from plymill.cluster.errors import StoreAwayError, StoreError, StoreFullError
-from plymill.cluster.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
-from plymill.cluster.retries import Patience, is_transient
+from plymill.cluster.storage.buckets import meet_bucket, open_bucket
+from plymill.cluster.storage.claims import create_by_claims
+from plymill.cluster.storage.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
+from plymill.cluster.storage.retries import Patience, is_transient
 from plymill.errors import told
 
 T = TypeVar("T")

@@ -27,16 +27,16 @@ import ray
 from ray import exceptions as re
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from plymill.cluster import events as e
 from plymill.cluster.errors import ClusterError, RunFailedError, StoreAwayError
 from plymill.cluster.executor import Report, unit_failed
 from plymill.cluster.job import Job
+from plymill.cluster.machine import events as e
+from plymill.cluster.on_ray.health import Head, require_own_ray
+from plymill.cluster.on_ray.probe import RayProbe
+from plymill.cluster.on_ray.pulse import GROUP, Pulses
+from plymill.cluster.on_ray.shares import RayShares
 from plymill.cluster.plan import Unit
-from plymill.cluster.ray_health import Head, require_own_ray
-from plymill.cluster.ray_probe import RayProbe
-from plymill.cluster.ray_pulse import GROUP, Pulses
-from plymill.cluster.ray_shares import RayShares
-from plymill.cluster.store import RunStore
+from plymill.cluster.storage.store import RunStore
 from plymill.errors import PlymillError
 
 _WATCH_NODES_EVERY = 1.0

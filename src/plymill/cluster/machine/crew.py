@@ -14,7 +14,7 @@ Rules:
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
-from plymill.cluster.attempts import Task
+from plymill.cluster.machine.attempts import Task
 
 MAX_STRIKES = 6
 MAX_COPIES = 2  # of a task in flight

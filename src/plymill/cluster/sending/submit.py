@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from plymill.cluster.errors import ClusterError, SpecError, StoreError
-from plymill.cluster.look import driver_labels, driver_python, look_at
-from plymill.cluster.spec import JobSpec, RunOptions
-from plymill.cluster.store import RunStore
-from plymill.cluster.submissions import (
+from plymill.cluster.sending.look import driver_labels, driver_python, look_at
+from plymill.cluster.sending.submissions import (
     KIND_KEY,
     OWNER_KEY,
     RUN_KEY,
@@ -25,7 +23,15 @@ from plymill.cluster.submissions import (
     attempts,
     next_name,
 )
-from plymill.cluster.wheels import Wheel, installed_wheel, open_wheel, require_fit, to_install
+from plymill.cluster.sending.wheels import (
+    Wheel,
+    installed_wheel,
+    open_wheel,
+    require_fit,
+    to_install,
+)
+from plymill.cluster.spec import JobSpec, RunOptions
+from plymill.cluster.storage.store import RunStore
 from plymill.errors import told
 
 ORDER_FILE = "job.json"

@@ -13,10 +13,10 @@ Rules:
 
 from collections.abc import Collection, Iterable, Mapping
 
-from plymill.cluster.attempts import Attempts, Task
-from plymill.cluster.audits import Audits
-from plymill.cluster.crew import Crew
-from plymill.cluster.stretches import Stretches
+from plymill.cluster.machine.attempts import Attempts, Task
+from plymill.cluster.machine.audits import Audits
+from plymill.cluster.machine.crew import Crew
+from plymill.cluster.machine.stretches import Stretches
 
 
 class Waiting:
