@@ -7,7 +7,7 @@ from ray import exceptions
 from ray.core.generated import common_pb2
 
 from plymill.cluster.machine.events import LossCause
-from plymill.cluster.on_ray.executor import loss_cause
+from plymill.cluster.on_ray.outcomes import loss_cause
 
 re: Any = exceptions  # neither these constructors nor the messages are annotated
 pb: Any = common_pb2

@@ -1,5 +1,6 @@
 """Nodes that come and go, as Ray lists them. Needs the package, starts no cluster."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,7 @@ class Actor:
 def nodes(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, float]]:
     """The live nodes; the executor looks at them each time that it is asked."""
     live: dict[str, dict[str, float]] = {}
-    monkeypatch.setattr(ray_executor, "_live_nodes", lambda: live)
+    monkeypatch.setattr(ray_executor, "live_nodes", lambda: live)
     monkeypatch.setattr(ray_executor, "_WATCH_NODES_EVERY", 0.0)
     return live
 
@@ -75,7 +76,7 @@ def test_a_node_that_comes_later_is_used_once_it_reaches_the_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     probe = Probe()
-    monkeypatch.setattr(executor, "_probe", probe)
+    monkeypatch.setattr(executor._nodes, "_probe", probe)
     nodes.update(good=LARGE, bad=LARGE)
     assert executor.poll(0) == []
     probe.known.update(good=True, bad=False)
@@ -190,3 +191,45 @@ def test_a_node_that_was_given_back_whole_is_joined_when_it_is_ours_again(
     assert executor.poll(0) == []
     shared.given = {"node": 2}
     assert executor.poll(0) == [e.NodeJoined("node", 2)]
+
+
+def test_a_node_is_given_back_though_a_worker_is_at_what_nobody_waits_for(
+    executor: RayExecutor, shared: Shares
+) -> None:
+    executor.submit("w", unit(0), audit=False)
+    shared.given = {}
+    assert executor.poll(0) == []
+    executor.call_off("w", 0, audit=True)
+    assert executor.poll(0) == [], "the unit itself is waited for"
+    executor.call_off("w", 0, audit=False)
+    assert executor.poll(0) == [e.NodeLost("node", given_back=True)]
+
+
+def test_what_is_called_off_before_it_was_handed_over_is_never_begun(
+    executor: RayExecutor, shared: Shares
+) -> None:
+    executor.submit("w", unit(0), audit=False)
+    shared.given = {"node": 1}
+    assert executor.poll(0) == []
+    executor.submit("w", unit(1), audit=False)
+    executor.call_off("w", 1, audit=False)
+    shared.given = {"node": 2}
+    assert executor.poll(0) == [e.Dropped("w", 1)]
+    assert executor._actors["w"].handle.done == [0]
+
+
+def test_a_worker_that_does_not_start_is_given_up(
+    executor: RayExecutor, shared: Shares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del shared
+    now = time.monotonic()
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    executor._starting["w"] = now
+    executor._calls["hello"] = ray_executor._Call("w")
+    now += 599
+    assert executor.poll(0) == []
+    now += 2
+    (lost,) = executor.poll(0)
+    assert isinstance(lost, e.WorkerLost)
+    assert (lost.worker, lost.cause) == ("w", e.LossCause.UNREACHABLE)
+    assert not executor._starting

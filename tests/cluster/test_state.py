@@ -48,6 +48,7 @@ class Cluster:
         self.workers: dict[str, str] = {}
         self.in_flight: list[tuple[str, int, bool]] = []
         self.late: list[tuple[str, int, bool]] = []
+        self.called_off: set[tuple[str, int, bool]] = set()
         self.overdue: set[tuple[int, bool]] = set()
         self.failed_at: set[tuple[str, int]] = set()
         self.copies = 0
@@ -115,6 +116,9 @@ class Cluster:
                 self.asked = True
             case e.Finish() | e.Abort():
                 self.outcome = instruction
+            case e.CallOff(worker, unit, audit):
+                assert (worker, unit, audit) in (*self.in_flight, *self.late)
+                self.called_off.add((worker, unit, audit))
             case e.Requeue() | e.Quarantine() | e.Warn():
                 pass
 
@@ -302,6 +306,13 @@ class AnyOrder(RuleBasedStateMachine):
     def late_task_ends(self, data: st.DataObject) -> None:
         self.cluster.finish_late(data.draw(st.sampled_from(self.cluster.late)))
 
+    @precondition(lambda self: self.live() and self.cluster.late)
+    @rule(data=st.data())
+    def late_task_is_dropped(self, data: st.DataObject) -> None:
+        task = data.draw(st.sampled_from(self.cluster.late))
+        self.cluster.late.remove(task)
+        self.cluster.tell(e.Dropped(*task))
+
     @precondition(lambda self: self.live() and self.cluster.workers)
     @rule(data=st.data(), cause=st.sampled_from(CAUSES))
     def worker_dies(self, data: st.DataObject, cause: e.LossCause) -> None:
@@ -376,6 +387,7 @@ class AnyOrder(RuleBasedStateMachine):
         for worker in cluster.workers:
             mine = sorted(unit for name, unit, _ in cluster.in_flight if name == worker)
             assert mine == cluster.state.in_flight(worker)
+            assert cluster.called_off.issuperset(cluster.late), "the executor was told"
             late = sum(name == worker for name, *_ in cluster.late)
             assert len(mine) + late <= cluster.slots + 1
 

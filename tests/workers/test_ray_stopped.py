@@ -1,9 +1,12 @@
 """Real Ray: processes that are not dead and yet do nothing more, as on a machine that hangs."""
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,7 +23,8 @@ from plymill.cluster import (
     session,
 )
 from plymill.cluster.on_ray import pulse as ray_pulse
-from plymill.workers import BookJob, run_job
+from plymill.cluster.on_ray.executor import RayExecutor
+from plymill.workers import BookJob, make_job, run_job
 from plymill.workers.actor import UnitActor
 from tests.faults import (
     Moments,
@@ -169,3 +173,47 @@ def test_stopped_workers_are_replaced_once_they_give_no_sign_of_life(
     assert third["pid"] not in {worker.pid for worker in stopped}
     wait_until_gone([worker.pid for worker in stopped])
     assert artifacts_of(url, small.run_id) == undisturbed
+
+
+def first_lingers(folder: str) -> int:
+    """A task whose first process does not end by itself; which process did it."""
+    pid = os.getpid()
+    (Path(folder) / str(pid)).touch()
+    while len(list(Path(folder).iterdir())) == 1:
+        time.sleep(0.05)
+    return pid
+
+
+@pytest.mark.parametrize("blow", [signal.SIGSTOP, signal.SIGKILL], ids=["stopped", "killed"])
+def test_a_task_whose_process_is_stopped_or_killed_is_done_again_in_another(
+    blow: signal.Signals,
+    cluster: Cluster,
+    tmp_path: Path,
+    small: BookJob,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planning and finishing run so. To Ray a stopped process is no less alive than others."""
+    del cluster
+    monkeypatch.setattr(ray_pulse, "SILENT", 3.0)
+    monkeypatch.setattr(ray_pulse, "ASK_EVERY", 0.5)
+    cloudpickle: Any = ray.cloudpickle
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    executor = RayExecutor(
+        make_job(small, OPTIONS), RunStore(MemoryFiles(), "run-1"), UnitActor, threads=1
+    )
+    struck: list[int] = []
+
+    def strike() -> None:
+        while not (there := list(tmp_path.iterdir())):
+            time.sleep(0.05)
+        struck.append(int(there[0].name))
+        time.sleep(Moments().random.uniform(0, 1))
+        os.kill(struck[0], blow)
+
+    striker = Thread(target=strike)
+    striker.start()
+    done_by = executor.call(first_lingers, str(tmp_path), memory=1)
+    striker.join()
+    assert {int(path.name) for path in tmp_path.iterdir()} == {struck[0], done_by}
+    assert done_by != struck[0]
+    wait_until_gone([*struck, done_by])

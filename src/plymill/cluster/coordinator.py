@@ -245,6 +245,8 @@ class Coordinator:
                 self._give(worker, Task(unit), copy)
             case e.Audit(worker, unit, copy):
                 self._give(worker, Task(unit, audit=True), copy)
+            case e.CallOff(worker, unit, audit):
+                self._executor.call_off(worker, unit, audit=audit)
             case e.Spawn(node):
                 self._executor.spawn(node)
             case e.Retire(worker):

@@ -49,6 +49,9 @@ class Executor(Protocol):
     def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
         """Hand a unit to a worker. `Receipt`, `AuditDone`, `UnitFailed` or `WorkerLost` follows."""
 
+    def call_off(self, worker: str, unit: int, *, audit: bool) -> None:
+        """Let nothing wait for a unit at a worker; `Dropped` follows if that had not begun."""
+
     def poll(self, timeout: float) -> list[Report]:
         """What has happened; waits up to ``timeout`` seconds for something to happen."""
 
@@ -102,6 +105,14 @@ class LocalExecutor:
     def submit(self, worker: str, unit: Unit, *, audit: bool) -> None:
         """See `Executor.submit`."""
         self._pending.append((worker, unit, audit))
+
+    def call_off(self, worker: str, unit: int, *, audit: bool) -> None:
+        """See `Executor.call_off`."""
+        for task in self._pending:
+            if (task[0], task[1].index, task[2]) == (worker, unit, audit):
+                self._pending.remove(task)
+                self._reports.append(e.Dropped(worker, unit, audit))
+                return
 
     def poll(self, timeout: float) -> list[Report]:
         """See `Executor.poll`: what was reported before, otherwise the outcome of one unit."""

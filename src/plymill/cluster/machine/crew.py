@@ -138,12 +138,19 @@ class Crew:
         self._let_go(worker, task)
         return True
 
-    def call_off(self, task: Task) -> None:
-        """Nobody waits for this task any more: it is done, or to be done anew."""
-        for name in self._holders.pop(task, ()):
+    def call_off(self, task: Task) -> list[str]:
+        """Nobody waits for this task any more: it is done, or to be done anew; who has it."""
+        holders = self._holders.pop(task, [])
+        for name in holders:
             self._workers[name].in_flight.remove(task)
             self._workers[name].called_off.add(task)
         self._overdue.pop(task, None)
+        return holders
+
+    def drop(self, worker: str, task: Task) -> None:
+        """The worker will not report a task that was called off."""
+        if worker in self._workers:
+            self._workers[worker].called_off.discard(task)
 
     def behind(self, unit: int) -> list[str]:
         """The workers that have not yet reported a task called off, of this unit or a later one."""

@@ -92,6 +92,15 @@ class UnitFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """A worker will not report what was called off: it had not begun with it."""
+
+    worker: str
+    unit: int
+    audit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Overdue:
     """A unit in flight (or its audit) takes much longer than it should: its worker may hang."""
 
@@ -128,6 +137,7 @@ Event = (
     | UnitDone
     | AuditDone
     | UnitFailed
+    | Dropped
     | Overdue
     | PlanExtended
     | PlanComplete
@@ -170,6 +180,18 @@ class Audit:
     worker: str
     unit: int
     copy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallOff:
+    """Nobody waits any more for what the worker was given. It may report it all the same.
+
+    `Dropped` says that it will not. Nothing is to wait for this worker because of it.
+    """
+
+    worker: str
+    unit: int
+    audit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +251,7 @@ Instruction = (
     | Retire
     | Assign
     | Audit
+    | CallOff
     | Requeue
     | Quarantine
     | Discard

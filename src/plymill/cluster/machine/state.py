@@ -145,6 +145,9 @@ class RunState:
             case e.Overdue():
                 self._crew.overdue(Task(event.unit, event.audit))
                 instructions = []
+            case e.Dropped():
+                self._crew.drop(event.worker, Task(event.unit, event.audit))
+                instructions = []
             case e.PlanExtended():
                 instructions = self._plan_extended(event)
             case e.PlanComplete():
@@ -262,11 +265,14 @@ class RunState:
     # --- units ------------------------------------------------------------------------------------
 
     def _unit_done(self, event: e.UnitDone) -> list[e.Instruction]:
-        if self._crew.land(event.worker, Task(event.unit)):
-            self._crew.call_off(Task(event.unit))
-            self._crew.forgive(event.worker)
-            self._finish_unit(event)
-        return []
+        if not self._crew.land(event.worker, Task(event.unit)):
+            return []
+        self._crew.forgive(event.worker)
+        self._finish_unit(event)
+        return self._call_off(Task(event.unit))
+
+    def _call_off(self, task: Task) -> list[e.Instruction]:
+        return [e.CallOff(name, task.unit, task.audit) for name in self._crew.call_off(task)]
 
     def _finish_unit(self, event: e.UnitDone) -> None:
         self._status[event.unit] = UnitStatus.DONE
@@ -282,9 +288,9 @@ class RunState:
             self._ended = True
             return [e.Abort(event.error)]
         if event.conflict:
-            self._crew.call_off(task)  # whoever has a copy may rely on what is discarded
+            off = self._call_off(task)  # whoever has a copy may rely on what is discarded
             failed = self._failed_attempt(task, event.worker, event.error)
-            return [e.Discard(event.unit), *failed]
+            return [*off, e.Discard(event.unit), *failed]
         return self._failed_attempt(task, event.worker, event.error)
 
     def _failed_attempt(self, task: Task, worker: str, error: str) -> list[e.Instruction]:
@@ -307,9 +313,8 @@ class RunState:
         task = Task(event.unit, audit=True)
         if not self._crew.land(event.worker, task):
             return []
-        self._crew.call_off(task)
         self._crew.forgive(event.worker)
-        return self._judge(event)
+        return self._call_off(task) + self._judge(event)
 
     def _judge(self, event: e.AuditDone) -> list[e.Instruction]:
         wrong = sorted(
@@ -360,7 +365,7 @@ class RunState:
         dropped = self._drop(worker, reason)
         for task in solving:
             if self._crew.held(task):
-                self._crew.call_off(task)
+                dropped += self._call_off(task)
                 self._wait_again(task)
                 dropped.append(e.Requeue(task.unit, reason))
         return [e.Retire(worker), *dropped, *(e.Discard(task.unit) for task in solving)]

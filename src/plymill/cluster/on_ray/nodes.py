@@ -1,0 +1,115 @@
+"""The nodes of a Ray cluster, and which of them a run can use."""
+
+from typing import Any
+
+import ray
+
+from plymill.cluster.errors import ClusterError
+from plymill.cluster.executor import Report
+from plymill.cluster.job import Job
+from plymill.cluster.machine import events as e
+from plymill.cluster.on_ray.probe import RayProbe
+from plymill.cluster.storage.store import RunStore
+
+#: Ray's resources of each node, by the node's id.
+Live = dict[str, dict[str, float]]
+
+_MB = 2**20
+
+
+class Nodes:
+    """Those with processors, with memory enough for a worker, and with a way to the store.
+
+    Args:
+        job: makes the workers.
+        threads: slots of each node; all of its processors when None.
+
+    Attributes:
+        room: slots of the nodes that can be used.
+    """
+
+    def __init__(self, job: Job, threads: int | None) -> None:
+        self._job = job
+        self._threads = threads
+        self._refused: set[str] = set()  # never used
+        self._probe: RayProbe | None = None
+        self._too_small: dict[str, str] = {}
+        self._met = False  # whether any node was ever large enough
+        self.room: dict[str, int] = {}
+
+    def probe(self, store: RunStore) -> None:
+        """See that all nodes reach the store; those that come later are asked when they come.
+
+        Raises:
+            StoreError: one does not.
+        """
+        self._probe = RayProbe(store)
+        self._probe.require([n for n, offers in live_nodes().items() if offers.get("CPU", 0) >= 1])
+
+    def survey(self, live: Live) -> list[Report]:
+        """Find out which nodes can be used; what is to be said of the others."""
+        reports: list[Report] = []
+        self.room = {node: slots for node, slots in self.room.items() if node in live}
+        for node, resources in live.items():
+            if node not in self.room and node not in self._too_small:
+                reports += self._consider(node, resources)
+        return reports
+
+    def require_any(self) -> None:
+        """See that there is or was a node that is large enough.
+
+        Raises:
+            ClusterError: there are only small ones.
+        """
+        if self._too_small and not self._met:
+            raise ClusterError(next(iter(self._too_small.values())))
+
+    def _consider(self, node: str, resources: dict[str, float]) -> list[Report]:
+        """Meet a node, once it is known to reach the store."""
+        if self._probe is None or node in self._refused or resources.get("CPU", 0) < 1:
+            return [] if node in self._refused else self._meet(node, resources)
+        reaches = self._probe.reaches(node)
+        if reaches is None:
+            return []
+        if reaches:
+            return self._meet(node, resources)
+        self._refused.add(node)
+        return [e.Warn(self._probe.fault_of(node))]
+
+    def _meet(self, node: str, resources: dict[str, float]) -> list[Report]:
+        cpus = int(resources.get("CPU", 0))
+        if not cpus:
+            return []
+        slots = min(cpus, self._threads or cpus)
+        memory = self._job.worker_memory(slots)
+        if memory > resources.get("memory", 0):
+            text = (
+                f"Node {node[:8]} offers {int(resources.get('memory', 0)) // _MB} MB of memory, "
+                f"but a worker with {slots} threads needs {memory // _MB} MB; ask for a smaller "
+                "table (--table-mb, of books) or fewer threads (--threads)."
+            )
+            self._too_small[node] = text
+            return [e.Warn(text)]
+        self.room[node] = slots
+        self._met = True
+        return []
+
+
+def live_nodes() -> Live:
+    """The nodes that are there, whatever they offer."""
+    nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+    return {n["NodeID"]: n["Resources"] for n in nodes if n["Alive"]}
+
+
+def require_room(task: str, memory: int) -> None:
+    """See that a task can run anywhere: Ray would wait for ever for a node that comes.
+
+    Raises:
+        ClusterError: no node has a processor and so much memory.
+    """
+    offers = [n.get("memory", 0) for n in live_nodes().values() if n.get("CPU", 0) >= 1]
+    if max(offers, default=0) < memory:
+        raise ClusterError(
+            f"The task '{task}' needs a node with a processor and {memory // _MB} MB of memory, "
+            f"but the largest offers {int(max(offers, default=0)) // _MB} MB."
+        )
