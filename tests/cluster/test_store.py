@@ -23,7 +23,7 @@ from plymill.cluster import (
     Unit,
 )
 from plymill.cluster.errors import ConflictError
-from plymill.cluster.storage.store import AuditRecord
+from plymill.cluster.storage.receipts import AuditRecord
 from plymill.cluster.storage.unitfile import arrays_digest
 
 ARRAYS = {"keys": np.arange(10, dtype=np.uint64)}

@@ -19,7 +19,8 @@ from plymill.cluster.progress import Progress, WorkerFigures
 from plymill.cluster.runs import RunInfo, download, list_runs, load_run
 from plymill.cluster.spec import JobSpec, RunOptions
 from plymill.cluster.storage.files import ArrowFiles, Files, MemoryFiles
-from plymill.cluster.storage.store import Receipt, RunStore
+from plymill.cluster.storage.receipts import Receipt
+from plymill.cluster.storage.store import RunStore
 
 __all__ = [
     "ArrowFiles",

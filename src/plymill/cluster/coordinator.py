@@ -24,7 +24,8 @@ from plymill.cluster.progress import Progress
 from plymill.cluster.recorder import Recorder
 from plymill.cluster.session import Session, audited, done
 from plymill.cluster.spec import RunOptions
-from plymill.cluster.storage.store import AuditRecord, Receipt, RunStore
+from plymill.cluster.storage.receipts import AuditRecord, Receipt
+from plymill.cluster.storage.store import RunStore
 from plymill.cluster.tasks import Inventory, extend, prepare, run_stage, seal
 from plymill.cluster.watch import Watcher
 

@@ -12,7 +12,8 @@ from plymill.cluster.errors import ConflictError, StoreFullError
 from plymill.cluster.job import Job, Worker
 from plymill.cluster.machine import events as e
 from plymill.cluster.plan import Unit
-from plymill.cluster.storage.store import Receipt, RunStore
+from plymill.cluster.storage.receipts import Receipt
+from plymill.cluster.storage.store import RunStore
 
 Report = e.Event | e.Warn | Receipt
 

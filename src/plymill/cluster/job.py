@@ -11,7 +11,8 @@ from typing import Any, Protocol
 
 from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.spec import JobSpec
-from plymill.cluster.storage.store import Receipt, RunStore
+from plymill.cluster.storage.receipts import Receipt
+from plymill.cluster.storage.store import RunStore
 
 
 class Worker(Protocol):

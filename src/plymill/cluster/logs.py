@@ -17,7 +17,7 @@ from typing import Any, Literal
 from plymill.cluster.errors import ClusterError
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
-from plymill.cluster.storage.store import Receipt
+from plymill.cluster.storage.receipts import Receipt
 from plymill.errors import told
 
 Level = Literal["debug", "info", "warning"]

@@ -11,7 +11,7 @@ from typing import Any
 from plymill.cluster.machine.state import UnitStatus
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
-from plymill.cluster.storage.store import Receipt
+from plymill.cluster.storage.receipts import Receipt
 
 
 class Kind(StrEnum):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel, ConfigDict
 
 from plymill.cluster.plan import Plan
-from plymill.cluster.storage.store import Receipt
+from plymill.cluster.storage.receipts import Receipt
 
 HISTORY = 400
 RECENT = 60.0

@@ -5,7 +5,8 @@ from typing import Any
 
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
-from plymill.cluster.storage.store import Receipt, RunStore
+from plymill.cluster.storage.receipts import Receipt
+from plymill.cluster.storage.store import RunStore
 from plymill.cluster.watch import Watcher
 
 _SHOW_EVERY = 0.5

@@ -8,7 +8,7 @@ from plymill.cluster.machine.attempts import Task
 from plymill.cluster.machine.state import RunState, UnitStatus
 from plymill.cluster.plan import Plan
 from plymill.cluster.progress import Meter, WorkerFigures
-from plymill.cluster.storage.store import Receipt
+from plymill.cluster.storage.receipts import Receipt
 from plymill.cluster.tasks import Inventory
 
 _LATE = 3.0  # times what a unit of this cost takes, of which one part may be waiting for a slot

@@ -21,7 +21,8 @@ from plymill.cluster.job import Job, Stage, StageContext
 from plymill.cluster.plan import Plan, Round, Unit, results_digest
 from plymill.cluster.storage.files import DISK_FULL
 from plymill.cluster.storage.leftovers import scratch_folder, sweep_scratch
-from plymill.cluster.storage.store import ARTIFACTS, PROVENANCE, AuditRecord, Receipt, RunStore
+from plymill.cluster.storage.receipts import AuditRecord, Receipt
+from plymill.cluster.storage.store import ARTIFACTS, PROVENANCE, RunStore
 
 _READERS = 8
 _LEGEND = {

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
-from plymill.cluster.storage.store import Receipt
+from plymill.cluster.storage.receipts import Receipt
 
 
 class Watcher(Protocol):

@@ -21,7 +21,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,6 +31,7 @@ from plymill.cluster.plan import Plan, Unit
 from plymill.cluster.spec import JobSpec, is_named_after
 from plymill.cluster.storage import unitfile
 from plymill.cluster.storage.files import ArrowFiles, Files
+from plymill.cluster.storage.receipts import AuditRecord, Receipt
 from plymill.cluster.storage.sealed import read_object, sealed, unsealed
 
 ARTIFACTS = "artifacts"
@@ -40,43 +41,6 @@ _ANEW = "resuming the run writes it anew"
 
 # What a run can be called. Anything else, such as ``../x``, could lead out of the store.
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """What a worker returns for a unit whose result it has stored: a few hundred bytes.
-
-    Attributes:
-        unit: index of the unit.
-        digest: digest of the result.
-        worker: name of the worker that solved it.
-        seconds: wall time that one thread spent on it, waiting included; rates are made of it.
-        processor_seconds: processor time of that thread: what the unit cost. None in receipts of
-            versions that did not count it.
-        finished: when, in seconds since 1970.
-        host: name of the machine.
-        pid: process on that machine.
-        counters: what the job counts, e.g. nodes searched.
-    """
-
-    unit: int
-    digest: str
-    worker: str
-    seconds: float
-    finished: float
-    host: str
-    pid: int
-    counters: Mapping[str, int] = field(default_factory=dict)
-    processor_seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRecord:
-    """The second opinion on a unit, as it is stored."""
-
-    unit: int
-    digest: str
-    worker: str
 
 
 class RunStore:
