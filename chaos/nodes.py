@@ -2,12 +2,9 @@
 
 import signal
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from chaos.strikes import await_end, is_gone
-from tests.faults import all_pids, kill
+from tests.faults import all_pids, kill_nodes
 
 _ATTEMPTS = 3
 _NODE: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
@@ -62,7 +59,7 @@ class Nodes:
     def kill(self, node_id: str) -> list[int]:
         """Kill all processes of a node at once, its workers among them; returns which."""
         node = next(n for n in self._cluster.worker_nodes if n.node_id == node_id)
-        pids = _kill_all([node])
+        pids = kill_nodes([node])
         self._cluster.remove_node(node, allow_graceful=False)  # forgets it
         return pids
 
@@ -73,7 +70,7 @@ class Nodes:
 
     def destroy(self) -> list[int]:
         """Kill the whole cluster; returns the processes killed."""
-        pids = _kill_all([self._cluster.head_node, *self._cluster.worker_nodes])
+        pids = kill_nodes([self._cluster.head_node, *self._cluster.worker_nodes])
         self._cluster.shutdown()
         return pids
 
@@ -93,24 +90,3 @@ def _patiently(start: Callable[[], Any]) -> Any:
         finally:
             signal.signal(signal.SIGTERM, handler)
     raise AssertionError("the last attempt returns or raises")
-
-
-def _kill_all(nodes: list[Any]) -> list[int]:
-    """Kill the processes that belong to nodes, and those that their raylets have started."""
-    pids = [pid for node in nodes for each in all_pids(node).values() for pid in each]
-    pids += [child for pid in pids for child in _children(pid)]
-    pids = [pid for pid in dict.fromkeys(pids) if not is_gone(pid)]
-    for pid in pids:
-        with suppress(ProcessLookupError):  # ended with another
-            kill(pid)
-    for pid in pids:
-        await_end(pid)
-    return pids
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
-    except OSError:
-        return []
-    return [int(word) for word in listed.split()]

@@ -10,7 +10,7 @@ from tests.faults.moments import Moments
 from tests.faults.nodes import (
     all_pids,
     cluster_of,
-    kill_node,
+    kill_nodes,
     raylet_of,
     restart_gcs,
     start_cluster,
@@ -33,7 +33,7 @@ __all__ = [
     "cluster_of",
     "jumping_clock_environment",
     "kill",
-    "kill_node",
+    "kill_nodes",
     "kill_worker",
     "raylet_of",
     "restart_gcs",

@@ -1,14 +1,15 @@
 """Clusters of several nodes on this machine, and nodes that are lost."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import ray
 from ray.cluster_utils import Cluster
 
-from tests.faults.processes import kill, wait_until_gone
+from tests.faults.processes import kill, running, wait_until_gone
 
 #: A killed raylet is noticed after two seconds instead of twenty.
 HEALTH = {
@@ -62,18 +63,33 @@ def all_pids(node: Any) -> dict[str, list[int]]:
     }
 
 
-def kill_node(node: Any, *, whole: bool = False) -> list[int]:
-    """Kill the raylet of a node, without which its workers end; the processes that were killed.
+def kill_nodes(nodes: Iterable[Any]) -> list[int]:
+    """Kill all processes of nodes at once, as if their machines were switched off.
+
+    Those that their raylets have started are among them: workers live on for a while otherwise.
 
     Args:
-        node: as `Cluster.add_node` returns it.
-        whole: kill everything that Ray has started for the node, on a head the GCS as well.
+        nodes: as `Cluster.add_node` returns them.
+
+    Returns:
+        The processes that were killed, none of which is there any more.
     """
-    pids = [pid for pids in all_pids(node).values() for pid in pids] if whole else [raylet_of(node)]
+    pids = [pid for node in nodes for each in all_pids(node).values() for pid in each]
+    pids += [child for pid in pids for child in _children(pid)]
+    pids = [pid for pid in dict.fromkeys(pids) if running(pid)]
     for pid in pids:
-        kill(pid)
+        with suppress(ProcessLookupError):  # ended with another
+            kill(pid)
     wait_until_gone(pids)
     return pids
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+    except OSError:
+        return []
+    return [int(word) for word in listed.split()]
 
 
 def restart_gcs(head: Any) -> int:

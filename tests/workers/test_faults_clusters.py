@@ -15,7 +15,7 @@ from tests.faults import (
     all_pids,
     cluster_of,
     kill,
-    kill_node,
+    kill_nodes,
     restart_gcs,
     running,
     start_cluster,
@@ -127,8 +127,7 @@ def test_a_cluster_that_is_lost_whole_is_replaced_by_another_that_goes_on(
         head_id, pids = old.head_node.node_id, all_pids(old.head_node)
         driver = start_driver(small, url, old.address, {})
         wait_for_units(driver, store, moments.random.randrange(3, 50))
-        nodes = [old.head_node, *old.worker_nodes]
-        killed = [pid for node in nodes for pid in kill_node(node, whole=True)]
+        killed = kill_nodes([old.head_node, *old.worker_nodes])
         assert {*pids["gcs_server"], *pids["raylet"]} <= set(killed)
         driver.communicate(timeout=120)
         assert driver.returncode == 1
