@@ -2,9 +2,13 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,9 @@ import pytest
 import ray
 import ray.autoscaler
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from plymill import __version__
 from tests.deploy.commands import fault, in_line
@@ -20,6 +27,7 @@ from tests.deploy.commands import fault, in_line
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 CLUSTERS = ("local", "aws")
 
 
@@ -61,15 +69,91 @@ def test_what_the_image_is_built_of_is_there_and_passes_the_ignore_file() -> Non
         for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)
         for name in line.split()[:-1]
     ]
-    ignored = (ROOT / ".dockerignore").read_text().splitlines()
+    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
     assert "src" in copied
     for name in copied:
         assert (ROOT / name).exists()
         assert f"!{name}" in ignored
 
 
+# --- what the image's packages are ----------------------------------------------------------------
+
+
+def pins() -> dict[str, Version]:
+    """The versions in the file of constraints; each line there is one exact version."""
+    found: dict[str, Version] = {}
+    for line in (DEPLOY / "constraints.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, version = line.split("==")
+            found[canonicalize_name(name)] = Version(version)
+    return found
+
+
+def asked_of_pip() -> list[Requirement]:
+    """What the Dockerfile has installed: packages by name, and what plymill and its extras need."""
+    (line,) = re.findall(r"pip install (.+)$", DOCKERFILE, re.MULTILINE)
+    texts: list[str] = []
+    for word in shlex.split(line):
+        if word.startswith("."):
+            texts += PROJECT["project"]["dependencies"]
+            for extra in re.findall(r"\w+", word):
+                texts += PROJECT["project"]["optional-dependencies"][extra]
+        elif not word.startswith("--"):
+            texts.append(word)
+    return [Requirement(text) for text in texts]
+
+
+def needs(requirement: Requirement, pinned: dict[str, Version]) -> Iterator[Requirement]:
+    """What a package needs in the image, if it is installed here in the version that is pinned."""
+    try:
+        here = metadata.distribution(requirement.name)
+    except metadata.PackageNotFoundError:
+        return
+    if Version(here.version) != pinned.get(canonicalize_name(requirement.name)):
+        return
+    (python,) = re.findall(r"^ARG BASE=python:(3\.\d+)", DOCKERFILE, re.MULTILINE)
+    for text in here.requires or ():
+        needed = Requirement(text)
+        wanted = needed.marker is None or any(
+            needed.marker.evaluate({"python_version": python, "sys_platform": "linux", "extra": e})
+            for e in ("", *requirement.extras)
+        )
+        if wanted:
+            yield needed
+
+
+def test_all_that_the_image_installs_is_pinned_to_a_version_that_will_do() -> None:
+    pinned = pins()
+    todo, seen = asked_of_pip(), set()
+    assert {"numpy", "ray", "fastapi", "boto3"} <= {requirement.name for requirement in todo}
+    while todo:
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        assert name in pinned, requirement
+        assert requirement.specifier.contains(pinned[name], prereleases=True), requirement
+        if str(requirement) not in seen:
+            seen.add(str(requirement))
+            todo += needs(requirement, pinned)
+
+
+def test_what_compiles_plymill_in_the_image_is_pinned_too_and_nothing_for_developers_is() -> None:
+    pinned = pins()
+    for text in PROJECT["build-system"]["requires"]:
+        requirement = Requirement(text)
+        assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
+    assert not {"pytest", "mypy", "ruff", "moto", "hypothesis"} & set(pinned)
+
+
+def test_pip_heeds_the_constraints_in_the_image_when_it_installs_and_when_it_compiles() -> None:
+    before, _ = DOCKERFILE.split("pip install")
+    (folder,) = re.findall(r"^WORKDIR (.+)$", before, re.MULTILINE)
+    assert re.search(r"^COPY deploy/constraints.txt deploy/$", before, re.MULTILINE)
+    for variable in ("PIP_CONSTRAINT", "PIP_BUILD_CONSTRAINT"):
+        assert f"{variable}={folder}/deploy/constraints.txt" in before
+
+
 def test_the_image_has_the_ray_that_is_tested() -> None:
-    assert f'"ray[default]=={ray.__version__}"' in DOCKERFILE
+    assert pins()["ray"] == Version(ray.__version__)
 
 
 # --- Ray's launchers ------------------------------------------------------------------------------
@@ -131,6 +215,18 @@ def test_workers_on_aws_are_spot_instances_and_one_is_not() -> None:
         options = types[name]["node_config"].get("InstanceMarketOptions", {})
         assert options.get("MarketType", "on-demand") == market
         assert types[name]["node_config"]["MetadataOptions"]["HttpTokens"] == "required"
+
+
+def test_aws_keeps_one_spot_machine_while_nothing_runs_and_the_guide_says_so() -> None:
+    config = cluster("aws")
+    types = config["available_node_types"]
+    spot = types["spot"]
+    assert spot["min_workers"] == 1
+    assert config["idle_timeout_minutes"] == 5
+    assert config["max_workers"] == sum(each["max_workers"] for each in types.values())
+    most, rest = f"up to {spot['max_workers']}", "while there is work, one otherwise"
+    assert f"{most} spot machines {rest}" in (ROOT / "docs" / "cluster.md").read_text()
+    assert f"{most} {rest}" in (DEPLOY / "aws.yaml").read_text()
 
 
 def test_the_image_is_the_same_everywhere_and_of_this_version() -> None:
