@@ -23,7 +23,7 @@ from plymill.web.models import (
     UnitPage,
 )
 from plymill.web.page import ThePage, sentence
-from plymill.web.runs import artifacts_of, detail_of, events_of, summary_of, units_of
+from plymill.web.runs import artifacts_of, detail_of, events_of, summaries_of, units_of
 from plymill.workers.match_look import parse_match_id
 
 router = APIRouter(
@@ -46,7 +46,7 @@ class TooMuchError(PlymillError, ValueError):
 @router.get("/runs", tags=["runs"])
 def list_runs(page: ThePage) -> list[RunSummary]:
     """All runs of the store, the one that was heard of last first."""
-    return [summary_of(page.reader, run) for run in page.reader.runs()]
+    return summaries_of(page.reader)
 
 
 @router.get("/runs/{run_id}", tags=["runs"])
@@ -76,7 +76,7 @@ def get_artifacts(page: ThePage, run_id: RunId) -> list[Artifact]:
 @router.get("/books", tags=["books"])
 def list_books(page: ThePage) -> list[BookEntry]:
     """The runs that made books, with these."""
-    return [page.library.shelf(run_id).entry for run_id in page.library.run_ids()]
+    return page.library.entries()
 
 
 @router.get("/books/{run_id}/position", tags=["books"], response_model=PositionAnswer)

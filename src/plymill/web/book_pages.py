@@ -18,8 +18,7 @@ _LINE = 42
 @router.get("/books")
 def books(page: ThePage, request: Request) -> HTMLResponse:
     """All books."""
-    shelves = [page.library.shelf(run_id).entry for run_id in page.library.run_ids()]
-    return page.show(request, "books.html", shelves=shelves)
+    return page.show(request, "books.html", shelves=page.library.entries())
 
 
 @router.get("/books/{run_id}")

@@ -11,7 +11,7 @@ from plymill.web.drawings import estimates
 from plymill.web.models import CellPage, CellView, MatchDetail
 from plymill.web.page import Page, ThePage
 from plymill.web.reading import UNDER_WAY
-from plymill.web.runs import detail_of, summary_of
+from plymill.web.runs import detail_of, summaries_of
 from plymill.workers.match_look import parse_match_id
 
 router = APIRouter(include_in_schema=False)
@@ -24,7 +24,7 @@ _SHADES = 20  # of the colours of mean goals, from the second player's to the fi
 @router.get("/matches")
 def matches(page: ThePage, request: Request) -> HTMLResponse:
     """All runs of matches."""
-    runs = [summary_of(page.reader, run) for run in page.reader.runs()]
+    runs = summaries_of(page.reader)
     return page.show(request, "matches.html", runs=[run for run in runs if run.kind in MATCH_KINDS])
 
 

@@ -24,13 +24,28 @@ class Memo(Generic[Key, Value]):
         self._lock = threading.Lock()
         self._entries: OrderedDict[Key, _Entry[Value]] = OrderedDict()
 
-    def get(self, key: Key, make: Callable[[], Value], seconds: Callable[[Value], float]) -> Value:
+    def hold(self, size: int) -> None:
+        """Remember at least so many from now on.
+
+        Who asks for all of a list in turn, and for one more than are remembered, finds none again.
+        """
+        with self._lock:
+            self._size = max(self._size, size)
+
+    def get(
+        self,
+        key: Key,
+        make: Callable[[], Value],
+        seconds: Callable[[Value], float],
+        version: Hashable = None,
+    ) -> Value:
         """The value of a key.
 
         Args:
             key: the key.
             make: makes the value; what it raises is raised to all who wait, and not remembered.
             seconds: for how long the value is good.
+            version: of what the value is made of; that of another version is good no more.
         """
         with self._lock:
             entry = self._entries.setdefault(key, _Entry())
@@ -38,8 +53,9 @@ class Memo(Generic[Key, Value]):
             while len(self._entries) > self._size:
                 self._entries.popitem(last=False)
         with entry.lock:
-            if entry.until < self._clock():
+            if entry.until < self._clock() or entry.version != version:
                 entry.value = [make()]
+                entry.version = version
                 entry.until = self._clock() + seconds(entry.value[0])
             return entry.value[0]
 
@@ -48,4 +64,5 @@ class _Entry(Generic[Value]):
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.until = float("-inf")
+        self.version: Hashable = None
         self.value: list[Value] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -32,13 +32,14 @@ from plymill.web.models import (
     MoveView,
     PlyView,
 )
-from plymill.web.reading import UNDER_WAY, StoreReader
+from plymill.web.reading import UNDER_WAY, StoreReader, version_of
 from plymill.workers.kinds import spec_from_fields
 from plymill.workers.match_plan import unpack_openings
 from plymill.workers.match_results import read_attempts
 from plymill.workers.match_spec import MatchJob
 
 _LIVE, _ENDED = 2.0, 3600.0
+_FOR_EVER = 1e9
 _RUNS = 4  # whose matches are kept in memory
 _READERS = 8
 _SCALE = 10_000
@@ -188,8 +189,8 @@ class PlayedRuns:
 
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
-        self._played: Memo[tuple[str, bool], Played] = Memo(_RUNS)
-        self._results: dict[str, dict[str, _Result]] = {}
+        self._played: Memo[str, Played] = Memo(_RUNS)
+        self._known: Memo[str, _Known] = Memo(_RUNS)
 
     def of(self, run_id: str) -> Played:
         """What a run has played.
@@ -198,10 +199,11 @@ class PlayedRuns:
             RunNotFoundError: there is no such run.
             SpecError: it is a run of another kind, or of a kind of later versions.
         """
-        live = self._reader.run(run_id).state in UNDER_WAY
+        run = self._reader.run(run_id)
+        live = run.state in UNDER_WAY
         seconds = _LIVE if live else _ENDED
         return self._played.get(
-            (run_id, live), lambda: self._read(run_id, live=live), lambda _: seconds
+            run_id, lambda: self._read(run_id, live=live), lambda _: seconds, version_of(run)
         )
 
     def _read(self, run_id: str, *, live: bool) -> Played:
@@ -214,14 +216,11 @@ class PlayedRuns:
         plan = store.read_plan()
         if plan is None:
             return Played(spec, Matches.of([]), Openings(), 0, 0)
-        results = self._results.pop(run_id, {}) if live else {}
-        results = self._refresh(store, plan.units, results)
+        known = self._known.get(run_id, _Known, lambda _: _FOR_EVER)
+        results = self._refresh(store, plan.units, known.results if live else {})
+        known.results = results if live else {}
         units = [unit for unit in plan.units if unit.name in results]
         attempts = read_attempts(_Remembered(store, results), units, moves=True)
-        if live:
-            while len(self._results) >= _RUNS:
-                self._results.pop(next(iter(self._results)))
-            self._results[run_id] = results
         openings = _openings(store, plan.units[0])
         return Played(spec, attempts.matches, openings, len(units), len(plan.units))
 
@@ -241,6 +240,16 @@ class PlayedRuns:
         with ThreadPoolExecutor(_READERS) as pool:
             found = zip(finished, pool.map(read, finished), strict=True)
             return {unit.name: result for unit, result in found if result is not None}
+
+
+@dataclass
+class _Known:
+    """The results of a run under way that were read already.
+
+    They are replaced and never changed: other threads may be reading them.
+    """
+
+    results: Mapping[str, _Result] = field(default_factory=dict)
 
 
 class _Remembered(RunStore):

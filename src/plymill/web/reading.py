@@ -2,10 +2,10 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from plymill.cluster import ArrowFiles, CorruptFileError, Plan, RunInfo, RunNotFoundError, RunStore
 from plymill.cluster.runs import info_of
@@ -22,7 +22,10 @@ _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LIVE, _ENDED = 1.0, 10.0  # seconds for which what was read is good
 _READERS = 8
-_MOST_RUNS = 1000
+_MOST_RUNS = 1000  # or as many as there are
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 
 class StoreReader:
@@ -40,11 +43,14 @@ class StoreReader:
         self.files = InsideFiles(ArrowFiles(url))
         self.clock = clock
         self._names: Memo[str, list[str]] = Memo(1)
+        self._known: frozenset[str] = frozenset()  # those of them that are runs for certain
         self._runs: Memo[str, RunInfo] = Memo(_MOST_RUNS)
         self._owners: Memo[str, str | None] = Memo(_MOST_RUNS)
+        self._cancelled: Memo[str, bool] = Memo(_MOST_RUNS)
         self._plans: Memo[str, Plan | None] = Memo(16)
         self._provenance: Memo[str, dict[str, Any] | None] = Memo(4)
         self._events: Memo[str, list[dict[str, Any]]] = Memo(16)
+        self._audited: Memo[str, frozenset[str]] = Memo(16)
 
     def names(self) -> list[str]:
         """The runs that there are."""
@@ -52,8 +58,7 @@ class StoreReader:
 
     def runs(self) -> list[RunInfo]:
         """All runs, the one that was heard of last first; without their provenance."""
-        with ThreadPoolExecutor(_READERS) as pool:
-            found = [run for run in pool.map(self._run_or_none, self.names()) if run is not None]
+        found = [run for run in side_by_side(self._run_or_none, self.names()) if run is not None]
         return sorted(found, key=lambda run: run.progress.updated if run.progress else 0.0)[::-1]
 
     def run(self, run_id: str) -> RunInfo:
@@ -80,7 +85,7 @@ class StoreReader:
     def plan(self, run_id: str) -> Plan | None:
         """The units of a run, as far as it is planned."""
         run = self.run(run_id)
-        return self._plans.get(run_id, self.store(run_id).read_plan, lambda _: _freshness(run))
+        return self._of_run(self._plans, run, self.store(run_id).read_plan)
 
     def provenance(self, run_id: str) -> dict[str, Any] | None:
         """Who computed what; None until the run is finished."""
@@ -88,14 +93,21 @@ class StoreReader:
         if run.manifest is None:
             return None
         store = self.store(run_id)
-        return self._provenance.get(
-            run_id, lambda: store.read_json("provenance.json"), lambda _: _freshness(run)
-        )
+        return self._of_run(self._provenance, run, lambda: store.read_json("provenance.json"))
 
     def events(self, run_id: str) -> list[dict[str, Any]]:
         """What happened, in the order in which it did."""
         run = self.run(run_id)
-        return self._events.get(run_id, self.store(run_id).read_events, lambda _: _freshness(run))
+        return self._of_run(self._events, run, self.store(run_id).read_events)
+
+    def audited(self, run_id: str) -> frozenset[str]:
+        """The names of the units of which there is a second opinion."""
+        files = self.store(run_id).files
+
+        def read() -> frozenset[str]:
+            return frozenset(name.removesuffix(".json") for name in files.list("audits"))
+
+        return self._of_run(self._audited, self.run(run_id), read)
 
     def owner(self, run_id: str) -> str | None:
         """Who submitted the run, if that is known."""
@@ -110,11 +122,13 @@ class StoreReader:
         self.store(run_id)
         return self.files.sub(run_id)
 
-    def state(self, run_id: str) -> str:
+    def state(self, run: RunInfo) -> str:
         """The state of a run: that of `RunInfo`, or ``cancelled`` if nobody wants it any more."""
-        state = self.run(run_id).state
-        unwanted = state in ("interrupted", "failed") and is_cancelled(self.store(run_id))
-        return "cancelled" if unwanted else state
+        if run.state not in ("interrupted", "failed"):
+            return run.state
+        store = self.store(run.run_id)
+        unwanted = self._of_run(self._cancelled, run, lambda: is_cancelled(store))
+        return "cancelled" if unwanted else run.state
 
     def artifact(self, run_id: str, name: str) -> Mapping[str, Any]:
         """Size and digest of an artefact, as the manifest names it.
@@ -134,8 +148,22 @@ class StoreReader:
             return None
 
     def _read_names(self) -> list[str]:
+        """Names that are new are asked about; a run stays one until it is listed no more.
+
+        One thread at a time is here: the others wait for what it finds.
+        """
         names = [name for name in self.files.list("") if _RUN.fullmatch(name)]
-        return [name for name in names if self.files.exists(f"{name}/spec.json")]
+        new = [name for name in names if name not in self._known]
+        there = side_by_side(lambda name: self.files.exists(f"{name}/spec.json"), new)
+        fresh = {name for name, is_run in zip(new, there, strict=True) if is_run}
+        self._known = self._known.intersection(names) | fresh
+        of_each: tuple[Memo[str, Any], ...] = (self._runs, self._owners, self._cancelled)
+        for memo in of_each:
+            memo.hold(len(self._known))
+        return [name for name in names if name in self._known]
+
+    def _of_run(self, memo: Memo[str, Found], run: RunInfo, read: Callable[[], Found]) -> Found:
+        return memo.get(run.run_id, read, lambda _: _freshness(run), version_of(run))
 
     def _read_run(self, run_id: str) -> RunInfo:
         store = self.store(run_id)
@@ -145,6 +173,23 @@ class StoreReader:
             raise RunNotFoundError("There is no such run in the store.") from None
         except CorruptFileError:
             return _sound(info_of(store, {}, provenance=False))
+
+
+def side_by_side(function: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+    """What a function finds for each item, several at a time: each may wait for the store."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(function, items))
+
+
+def version_of(run: RunInfo) -> Hashable:
+    """What tells the files of a run that has ended from those that it had before it was resumed.
+
+    Those of a run under way change all the time, and are good for a moment in any case.
+    """
+    if run.state in UNDER_WAY:
+        return "under way"
+    updated = None if run.progress is None else run.progress.updated
+    return run.state, updated, run.manifest is None
 
 
 def artifact_path(name: str) -> str:

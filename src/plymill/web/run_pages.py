@@ -10,7 +10,7 @@ from plymill.web.drawings import Curve, spread, throughput, unit_map
 from plymill.web.models import RunDetail
 from plymill.web.page import Page, ThePage
 from plymill.web.reading import StoreReader, artifact_path
-from plymill.web.runs import audits_of, detail_of, events_of, summary_of, unit_letters
+from plymill.web.runs import detail_of, events_of, summaries_of, summary_of, unit_letters
 
 router = APIRouter(include_in_schema=False)
 
@@ -44,8 +44,7 @@ def _runs(page: Page) -> dict[str, Any]:
 
 
 def _runs_part(page: Page) -> dict[str, Any]:
-    found = [summary_of(page.reader, run) for run in page.reader.runs()]
-    return {"runs": found, "url": "/live/runs", "again": True}
+    return {"runs": summaries_of(page.reader), "url": "/live/runs", "again": True}
 
 
 @router.get("/runs/{run_id}")
@@ -67,9 +66,8 @@ def live_run(page: ThePage, run_id: str, seen: str = "") -> Response:
 def _run_part(page: Page, run_id: str) -> dict[str, Any]:
     detail = detail_of(page.reader, run_id)
     plan = page.reader.plan(run_id)
-    squares = None
+    squares, agreed = None, page.reader.audited(run_id)
     if plan is not None and plan.units:
-        agreed = audits_of(page.reader, run_id)
         places = [unit.index for unit in plan.units if unit.name in agreed]
         squares = unit_map(unit_letters(page.reader, run_id, plan), places)
     return {
@@ -77,7 +75,7 @@ def _run_part(page: Page, run_id: str) -> dict[str, Any]:
         "curve": _curve(page.reader, detail),
         "squares": squares,
         "audits": len(plan.audited) if plan is not None else 0,
-        "audited": len(audits_of(page.reader, run_id)),
+        "audited": len(agreed),
         "events": events_of(page.reader, run_id, limit=_EVENTS),
         "url": f"/live/runs/{run_id}",
         "again": detail.state in ("planning", "solving", "finishing"),

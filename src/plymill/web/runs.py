@@ -16,7 +16,7 @@ from plymill.web.models import (
     UnitView,
     WorkerView,
 )
-from plymill.web.reading import UNDER_WAY, StoreReader
+from plymill.web.reading import UNDER_WAY, StoreReader, side_by_side
 from plymill.workers.titles import title_of
 
 _SILENT = 60.0  # seconds without news after which a run that is not ended is suspect
@@ -27,6 +27,11 @@ _STATES: Mapping[str, Literal["waiting", "in flight", "done", "failed"]] = {
     "d": "done",
     "q": "failed",
 }
+
+
+def summaries_of(reader: StoreReader) -> list[RunSummary]:
+    """All runs in a line each, the one that was heard of last first."""
+    return side_by_side(lambda run: summary_of(reader, run), reader.runs())
 
 
 def summary_of(reader: StoreReader, run: RunInfo) -> RunSummary:
@@ -74,7 +79,7 @@ def units_of(reader: StoreReader, run_id: str, *, start: int = 0, limit: int = 0
     plan = reader.plan(run_id)
     if plan is None:
         return UnitPage(total=0, units=[])
-    letters, agreed = unit_letters(reader, run_id, plan), audits_of(reader, run_id)
+    letters, agreed = unit_letters(reader, run_id, plan), reader.audited(run_id)
     audited = set(plan.audited)
     stop = start + limit if limit else len(plan.units)
     return UnitPage(
@@ -102,12 +107,6 @@ def unit_letters(reader: StoreReader, run_id: str, plan: Plan) -> str:
     progress = reader.run(run_id).progress
     letters = "" if progress is None else progress.unit_map
     return letters[: len(plan.units)].ljust(len(plan.units), ".")
-
-
-def audits_of(reader: StoreReader, run_id: str) -> set[str]:
-    """The names of the units of which there is a second opinion."""
-    names = reader.store(run_id).files.list("audits")
-    return {name.removesuffix(".json") for name in names}
 
 
 def events_of(reader: StoreReader, run_id: str, *, start: int = 0, limit: int = 100) -> EventPage:
@@ -150,7 +149,7 @@ def _summary(reader: StoreReader, run: RunInfo) -> dict[str, Any]:
             "kind": str(run.spec.get("kind", "unknown")),
             "title": title_of(run.spec) if run.spec else "its spec was altered",
             "owner": reader.owner(run.run_id),
-            "state": reader.state(run.run_id),
+            "state": reader.state(run),
             "silent": _silence(run, reader.clock()),
             "share": None if progress is None else progress.share,
             "workers": 0 if progress is None else len(progress.workers),

@@ -2,10 +2,11 @@
 
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from plymill.books import ArrayBook, Book, NotInBookError, open_book
 from plymill.books.scores import describe
@@ -16,14 +17,15 @@ from plymill.players.answers import Answer, answer
 from plymill.solver import Solver
 from plymill.web.memo import Memo
 from plymill.web.models import BookEntry, BookFile, PositionAnswer, Value
-from plymill.web.reading import StoreReader, artifact_path
+from plymill.web.reading import StoreReader, artifact_path, side_by_side
 from plymill.workers.titles import title_of
 
 #: Positions with fewer stones take the solver too long for somebody who waits for a page.
 SOLVE_FROM = 10
 _TABLE_MB = 64
 _REMEMBERED = 2000  # positions of a shelf that took long to answer
-_SHELVES = 8
+_SHELVES = 8  # unpacked at once, those asked last
+_DESCRIBED = 1000  # books, or as many as there are
 _MOST_WAITING = 16
 _FOR_EVER = 1e9
 _UNPACKED = 10_000_000  # positions of a book at most
@@ -176,12 +178,20 @@ class Library:
     def __init__(self, reader: StoreReader) -> None:
         self._reader = reader
         self._workshop = Workshop()
-        self._shelves: Memo[tuple[str, str], Shelf] = Memo(_SHELVES)
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._shelves: Memo[str, Shelf] = Memo(_SHELVES)
+        # Descriptions are small, and apart from the shelves: the list of all books unpacks none.
+        self._described: Memo[tuple[str, str], BookFile] = Memo(_DESCRIBED)
 
-    def run_ids(self) -> list[str]:
-        """The runs that have made books."""
-        return [run.run_id for run in self._reader.runs() if _names(run)]
+    def entries(self) -> list[BookEntry]:
+        """What books there are, by the run that made them; without runs whose books are gone.
+
+        Raises:
+            BookFormatError: a book is damaged.
+        """
+        runs = [run for run in self._reader.runs() if _names(run)]
+        self._described.hold(sum(len(_names(run)) for run in runs))
+        found = side_by_side(self._entry_or_none, runs)
+        return [entry for entry in found if entry is not None]
 
     def shelf(self, run_id: str) -> Shelf:
         """The books of a run.
@@ -194,51 +204,62 @@ class Library:
         names = _names(run)
         if not names:
             raise RunNotFoundError(f"Run {run_id} has made no books, or not yet.")
-        digests = ",".join(run.manifest["files"][name]["sha256"] for name in names)  # type: ignore[index]
-        return self._shelves.get(
-            (run_id, digests), lambda: self._open(run, names), lambda _: _FOR_EVER
-        )
+        digests = ",".join(_facts(run, name)["sha256"] for name in names)
+        version = (bool(run.spec), digests)  # the title is of the spec, which may be mended
+        return self._shelves.get(run_id, lambda: self._open(run), lambda _: _FOR_EVER, version)
 
-    def _open(self, run: RunInfo, names: Sequence[str]) -> Shelf:
-        assert run.manifest is not None
-        files = run.manifest["files"]
-        books = {name: _in_memory(open_book(self._path(run.run_id, name))) for name in names}
-        ordered = sorted(books, key=lambda name: books[name].ply)
-        entry = BookEntry(
-            run_id=run.run_id,
-            title=title_of(run.spec),
-            opening=books[ordered[0]].opening,
-            books=[
-                BookFile(
-                    name=name,
-                    ply=books[name].ply,
-                    positions=len(books[name]),
-                    distances=books[name].distances,
-                    opening=books[name].opening,
-                    **files[name],
-                )
-                for name in ordered
-            ],
-        )
-        return Shelf(entry, [books[name] for name in ordered], self._workshop)
+    def _open(self, run: RunInfo) -> Shelf:
+        names = _names(run)
+        books = {name: self._unpack(run, name) for name in names}
+        files = [
+            self._remember(run, name, partial(_file_of, run, name, books[name])) for name in names
+        ]
+        entry = _entry_of(run, files)
+        return Shelf(entry, [books[file.name] for file in entry.books], self._workshop)
 
-    def _path(self, run_id: str, name: str) -> Path:
-        """Where a book is on a disk of this machine; one that is elsewhere is fetched."""
+    def _unpack(self, run: RunInfo, name: str) -> Book:
+        with self._at_hand(run.run_id, name) as path:
+            return _in_memory(open_book(path))
+
+    def _entry_or_none(self, run: RunInfo) -> BookEntry | None:
+        try:
+            names = _names(run)
+            files = [self._remember(run, name, partial(self._look, run, name)) for name in names]
+            return _entry_of(run, files)
+        except RunNotFoundError:  # it was deleted meanwhile
+            return None
+
+    def _look(self, run: RunInfo, name: str) -> BookFile:
+        """What the header of a book tells: nothing of it is unpacked."""
+        with self._at_hand(run.run_id, name) as path, open_book(path) as book:
+            return _file_of(run, name, book)
+
+    def _remember(self, run: RunInfo, name: str, look: Callable[[], BookFile]) -> BookFile:
+        """The description of a book; it is made once, and one that is elsewhere fetched once."""
+        version: Hashable = _facts(run, name)["sha256"]
+        return self._described.get((run.run_id, name), look, lambda _: _FOR_EVER, version)
+
+    @contextmanager
+    def _at_hand(self, run_id: str, name: str) -> Iterator[Path]:
+        """A book on a disk of this machine; the copy of one that is elsewhere is removed again.
+
+        Who has opened it by then can go on reading it.
+        """
         files = self._reader.files_of(run_id)
         path = artifact_path(name)
         try:
             local = files.local_path(path)
-            if local is not None:
-                return local
-            data = files.read(path)
+            data = b"" if local is not None else files.read(path)
         except FileNotFoundError:
             raise RunNotFoundError(f"The book {name} of run {run_id} is missing.") from None
-        if self._scratch is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="plymill-page-")
-        copy = Path(self._scratch.name) / run_id / name
-        copy.parent.mkdir(exist_ok=True)
-        copy.write_bytes(data)
-        return copy
+        if local is not None:
+            yield local
+            return
+        with tempfile.TemporaryDirectory(prefix="plymill-page-") as folder:
+            copy = Path(folder) / name
+            copy.write_bytes(data)
+            del data
+            yield copy
 
 
 def _in_memory(book: Book) -> Book:
@@ -256,6 +277,31 @@ def _in_memory(book: Book) -> Book:
 def _names(run: RunInfo) -> list[str]:
     files = (run.manifest or {}).get("files", {})
     return sorted(name for name in files if name.endswith(_SUFFIX))
+
+
+def _facts(run: RunInfo, name: str) -> Mapping[str, Any]:
+    """Size and digest of a book."""
+    assert run.manifest is not None
+    facts: Mapping[str, Any] = run.manifest["files"][name]
+    return facts
+
+
+def _file_of(run: RunInfo, name: str, book: Book) -> BookFile:
+    return BookFile(
+        name=name,
+        ply=book.ply,
+        positions=len(book),
+        distances=book.distances,
+        opening=book.opening,
+        **_facts(run, name),
+    )
+
+
+def _entry_of(run: RunInfo, files: Sequence[BookFile]) -> BookEntry:
+    books = sorted(files, key=lambda file: file.ply)
+    return BookEntry(
+        run_id=run.run_id, title=title_of(run.spec), opening=books[0].opening, books=books
+    )
 
 
 def _told(found: Answer) -> PositionAnswer:
