@@ -1,6 +1,5 @@
 """Nodes that come and go, as Ray lists them. Needs the package, starts no cluster."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ import ray
 from plymill.cluster import ClusterError, MemoryFiles, RunStore, Unit
 from plymill.cluster.machine import events as e
 from plymill.cluster.on_ray import executor as ray_executor
+from plymill.cluster.on_ray import pulse as ray_pulse
 from plymill.cluster.on_ray.executor import RayExecutor
 
 LARGE = {"CPU": 2.0, "memory": 100.0}
@@ -218,18 +218,50 @@ def test_what_is_called_off_before_it_was_handed_over_is_never_begun(
     assert executor._actors["w"].handle.done == [0]
 
 
-def test_a_worker_that_does_not_start_is_given_up(
+def test_a_worker_whose_process_does_not_come_up_is_given_up_and_one_that_waits_for_room_is_not(
     executor: RayExecutor, shared: Shares, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del shared
-    now = time.monotonic()
-    monkeypatch.setattr(time, "monotonic", lambda: now)
-    executor._starting["w"] = now
+    now = 0.0
+    there: list[bool] = []
+    monkeypatch.setattr(ray_pulse, "has_process", lambda handle: bool(there))
+    monkeypatch.setattr(executor, "_starts", ray_pulse.Starts(lambda: now))
+    executor._starting.add("w")
     executor._calls["hello"] = ray_executor._Call("w")
-    now += 599
-    assert executor.poll(0) == []
-    now += 2
-    (lost,) = executor.poll(0)
+
+    def pass_by(seconds: int) -> list[Any]:
+        nonlocal now
+        reports: list[Any] = []
+        for _ in range(seconds):
+            now += 1
+            reports += executor.poll(0)
+        return reports
+
+    assert pass_by(10_000) == [], "it waits for what another run holds"
+    there.append(True)
+    assert pass_by(290) == []
+    (lost,) = pass_by(20)
     assert isinstance(lost, e.WorkerLost)
     assert (lost.worker, lost.cause) == ("w", e.LossCause.UNREACHABLE)
     assert not executor._starting
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_task_goes_to_a_node_that_is_ours_and_reaches_the_store(
+    refused: bool,
+    executor: RayExecutor,
+    nodes: dict[str, dict[str, float]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probe, shares = Probe(), Shares()
+    monkeypatch.setattr(executor._nodes, "_probe", probe)
+    monkeypatch.setattr(executor, "_shares", shares)
+    nodes.update(small=SMALL, first=LARGE, second=LARGE)
+    assert executor._place("merge", 50, []) is None, "nobody knows yet who reaches the store"
+    probe.known.update(small=True, first=not refused, second=True)
+    shares.given = {"second": 2}
+    assert executor._place("merge", 50, []) == "second"
+    other = "second" if refused else "first"
+    assert executor._place("merge", 50, ["second"]) == other, "it was lost on the second"
+    with pytest.raises(ClusterError, match=r"'merge' needs a node .* the largest offers 0 MB"):
+        executor._place("merge", 101 * 2**20, [])

@@ -147,3 +147,13 @@ def test_who_comes_late_has_no_arrears(weight: float) -> None:
     for second in range(0, 1000, 10):
         ledger.report("old", Claim(1, 1000, nodes, {"a": 1}), nodes, float(second))
     assert ledger.report("new", Claim(weight, 1000, nodes), nodes, 1000.0) in ({}, {"a": 1})
+
+
+def test_what_all_runs_want_is_the_sum_without_those_of_which_nothing_is_heard() -> None:
+    ledger, nodes = Ledger(), {"a": 2}
+    ledger.report("dead", Claim(weight=1, wanted=100, offers=nodes), nodes, 0.0)
+    ledger.report("living", Claim(weight=1, wanted=7, offers=nodes), nodes, 30.0)
+    assert ledger.wanted(30.0) == 107
+    assert ledger.wanted(61.0) == 7
+    ledger.leave("living")
+    assert ledger.wanted(61.0) == 0

@@ -178,6 +178,11 @@ class Ledger:
         claims = {name: entry.claim for name, entry in self._entries.items()}
         return allot(self._nodes, claims, self._order)[run]
 
+    def wanted(self, now: float) -> int:
+        """How many slots all runs together can use: what the cluster could grow to."""
+        self._forget(now)
+        return sum(entry.claim.wanted for entry in self._entries.values())
+
     def leave(self, run: str) -> None:
         """A run has ended."""
         self._entries.pop(run, None)

@@ -5,7 +5,7 @@ another.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -20,17 +20,16 @@ from plymill.cluster.executor import Report, unit_failed
 from plymill.cluster.job import Job
 from plymill.cluster.machine import events as e
 from plymill.cluster.on_ray.health import Head, require_own_ray
-from plymill.cluster.on_ray.nodes import Live, Nodes, live_nodes, require_room
+from plymill.cluster.on_ray.nodes import Live, Nodes, live_nodes
 from plymill.cluster.on_ray.outcomes import fetch, gist, loss_cause
-from plymill.cluster.on_ray.pulse import GROUP, Pulses
+from plymill.cluster.on_ray.pulse import GROUP, Pulses, Starts
 from plymill.cluster.on_ray.shares import RayShares
-from plymill.cluster.on_ray.tasks import carry_out
+from plymill.cluster.on_ray.tasks import RayTask
 from plymill.cluster.plan import Unit
 from plymill.cluster.storage.store import RunStore
 
 _WATCH_NODES_EVERY = 1.0
 _HEAD_EVERY = 0.5  # seconds between two looks at a head that is away
-_START_SECONDS = 600.0  # for a worker; it may have to wait for what another run still holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,8 @@ class RayExecutor:
         self._news: list[Report] = []  # not told yet
         self._slots: dict[str, int] = {}  # of those that are ours now
         self._actors: dict[str, _Actor] = {}
-        self._starting: dict[str, float] = {}  # since when, by the monotonic clock
+        self._starts = Starts()
+        self._starting: set[str] = set()
         self._calls: dict[Any, _Call] = {}
         self._called_off: set[Any] = set()  # calls that nothing is to wait for
         self._watched = float("-inf")
@@ -93,26 +93,45 @@ class RayExecutor:
     # --- tasks ------------------------------------------------------------------------------------
 
     def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
-        """See `Executor.call`. What is lost with its node or its process is done again."""
-        self._await_head()
-        needs: dict[str, Any] = {"num_cpus": 0}
-        if memory is not None:
-            require_room(function.__name__, memory)
-            needs = {"num_cpus": 1, "memory": memory}
-            self._needed = 1
-        shared = memory is not None
-        return carry_out(function, args, needs, lambda: self._meanwhile(shared=shared), self._kill)
+        """See `Executor.call`. What is lost with its node or its process is done again.
 
-    def _meanwhile(self, *, shared: bool) -> bool:
-        """While a task runs: look after Ray, and say what we use; whether Ray can be asked."""
+        A small task runs on our own node, others on one that is ours and reaches the store.
+        """
+        self._await_head()
+        if memory is None:
+            own = ray.get_runtime_context().get_node_id()
+            task = RayTask({"num_cpus": 0}, lambda _: own, self._look_after_ray, self._kill)
+        else:
+            self._needed = 1
+            task = RayTask(
+                {"num_cpus": 1, "memory": memory},
+                lambda lost: self._place(function.__name__, memory, lost),
+                self._look_after_ray_and_claims,
+                self._kill,
+            )
+        return task.carry_out(function, args)
+
+    def _look_after_ray(self) -> bool:
         self._require_ray()
-        if self._head.gone:
-            return False
-        if shared and self._shares is not None:
+        return not self._head.gone
+
+    def _look_after_ray_and_claims(self) -> bool:
+        """A run of which nothing is heard loses its share of the cluster."""
+        reachable = self._look_after_ray()
+        if reachable and self._shares is not None:
             live = live_nodes()
             self._news += self._nodes.survey(live)
             self._ask(live)
-        return True
+        return reachable
+
+    def _place(self, task: str, memory: int, lost: Collection[str]) -> str | None:
+        """A node for a task: rather one of ours, and rather not one where it was lost before."""
+        live = live_nodes()
+        self._news += self._nodes.survey(live)
+        ours = self._ask(live)
+        fit = self._nodes.fit_for(task, memory, live)
+        fit.sort(key=lambda node: (node in lost, not ours.get(node, 0)))
+        return fit[0] if fit else None
 
     # --- workers ----------------------------------------------------------------------------------
 
@@ -135,13 +154,13 @@ class RayExecutor:
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         ).remote(self._job, self._store, name, threads)
         self._actors[name] = _Actor(node, handle)
-        self._starting[name] = time.monotonic()
+        self._starting.add(name)
         self._calls[handle.hello.remote()] = _Call(name)
 
     def retire(self, worker: str) -> None:
         """See `Executor.retire`."""
         actor = self._actors.pop(worker, None)
-        self._starting.pop(worker, None)
+        self._starting.discard(worker)
         self._calls = {ref: call for ref, call in self._calls.items() if call.worker != worker}
         self._called_off &= self._calls.keys()
         self._held = [task for task in self._held if task[0] != worker]
@@ -235,7 +254,7 @@ class RayExecutor:
         if isinstance(value, re.RayError):
             return self._lost(call.worker, value)
         if call.unit is None:
-            self._starting.pop(call.worker, None)
+            self._starting.discard(call.worker)
             host, pid = value
             return e.WorkerJoined(call.worker, self._actors[call.worker].node, host, pid)
         if call.audit:
@@ -256,12 +275,12 @@ class RayExecutor:
         return e.WorkerLost(worker, node, cause, gist(error))
 
     def _watch_workers(self) -> list[Report]:
-        there = {n: a.handle for n, a in self._actors.items() if n not in self._starting}
-        since = time.monotonic() - _START_SECONDS
-        late = [name for name, then in self._starting.items() if then < since]
+        handles = {name: actor.handle for name, actor in self._actors.items()}
+        starting = {name: handles.pop(name) for name in self._starting}
+        late = self._starts.late(starting)
         return [
-            *(self._give_up(name, "it did not start in ten minutes") for name in late),
-            *(self._give_up(n, "no sign of life for a minute") for n in self._pulses.silent(there)),
+            *(self._give_up(name, "its process does not come up") for name in late),
+            *(self._give_up(n, "no sign of life") for n in self._pulses.silent(handles)),
         ]
 
     def _give_up(self, worker: str, why: str) -> e.WorkerLost:

@@ -64,6 +64,26 @@ class Nodes:
         if self._too_small and not self._met:
             raise ClusterError(next(iter(self._too_small.values())))
 
+    def fit_for(self, task: str, memory: int, live: Live) -> list[str]:
+        """The nodes that can be used and could run a task; none as long as none can be used.
+
+        Raises:
+            ClusterError: those that can be used are too small, or nothing is there to wait for.
+        """
+        self.require_any()
+        usable = self.room or [
+            node
+            for node, offers in live.items()
+            if offers.get("CPU", 0) >= 1 and node not in self._refused
+        ]
+        largest = max((live[node].get("memory", 0) for node in usable), default=0)
+        if largest < memory:
+            raise ClusterError(
+                f"The task '{task}' needs a node with a processor and {memory // _MB} MB of "
+                f"memory, but the largest offers {int(largest) // _MB} MB."
+            )
+        return [node for node in self.room if live[node].get("memory", 0) >= memory]
+
     def _consider(self, node: str, resources: dict[str, float]) -> list[Report]:
         """Meet a node, once it is known to reach the store."""
         if self._probe is None or node in self._refused or resources.get("CPU", 0) < 1:
@@ -99,17 +119,3 @@ def live_nodes() -> Live:
     """The nodes that are there, whatever they offer."""
     nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
     return {n["NodeID"]: n["Resources"] for n in nodes if n["Alive"]}
-
-
-def require_room(task: str, memory: int) -> None:
-    """See that a task can run anywhere: Ray would wait for ever for a node that comes.
-
-    Raises:
-        ClusterError: no node has a processor and so much memory.
-    """
-    offers = [n.get("memory", 0) for n in live_nodes().values() if n.get("CPU", 0) >= 1]
-    if max(offers, default=0) < memory:
-        raise ClusterError(
-            f"The task '{task}' needs a node with a processor and {memory // _MB} MB of memory, "
-            f"but the largest offers {int(max(offers, default=0)) // _MB} MB."
-        )

@@ -2,9 +2,13 @@
 
 The actor has no processor of its own and belongs to no run. It remembers nothing that matters: if
 it is lost, with its node, the next driver that asks starts another, and all report again.
+
+It also tells Ray's autoscaler, where there is one, how many processors all runs together can use.
+Workers are placed on nodes that are there, which by itself asks for no others.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +16,7 @@ from typing import Any
 
 import ray
 from ray import exceptions as re
+from ray.autoscaler import sdk as autoscaler
 
 from plymill.cluster.shares import Claim, Ledger, Slots
 
@@ -19,6 +24,8 @@ _log = logging.getLogger(__name__)
 _NAME, _NAMESPACE = "plymill-shares-1", "plymill"  # the number is that of what is said to it
 _EVERY = 2.0
 _ANSWER_SECONDS = 10.0
+_TELL_EVERY = 20.0  # seconds; runs that were killed are forgotten meanwhile
+_MOST_ASKED = 4096  # processors: the request names each
 
 
 class SharesActor:
@@ -26,6 +33,9 @@ class SharesActor:
 
     def __init__(self) -> None:
         self._ledger = Ledger()
+        self._lock = threading.Lock()
+        self._asked_for = 0
+        threading.Thread(target=self._keep_telling, daemon=True).start()
 
     def report(self, run: str, fields: dict[str, Any], nodes: dict[str, int]) -> Slots:
         """See `Ledger.report`."""
@@ -35,11 +45,33 @@ class SharesActor:
             offers=fields["offers"],
             holding=fields["holding"],
         )
-        return self._ledger.report(run, claim, nodes, time.monotonic())
+        with self._lock:
+            slots = self._ledger.report(run, claim, nodes, time.monotonic())
+        self._tell_autoscaler()
+        return slots
 
     def leave(self, run: str) -> None:
         """See `Ledger.leave`."""
-        self._ledger.leave(run)
+        with self._lock:
+            self._ledger.leave(run)
+        self._tell_autoscaler()
+
+    def _keep_telling(self) -> None:
+        while True:
+            time.sleep(_TELL_EVERY)
+            self._tell_autoscaler()
+
+    def _tell_autoscaler(self) -> None:
+        """Ask for what is wanted, if that has changed; what is asked for stands until then."""
+        with self._lock:
+            wanted = min(self._ledger.wanted(time.monotonic()), _MOST_ASKED)
+            if wanted == self._asked_for:
+                return
+            try:
+                autoscaler.request_resources(num_cpus=wanted)
+            except Exception:  # of whatever kind: sharing goes on without more nodes
+                _log.exception("the autoscaler cannot be asked")
+            self._asked_for = wanted
 
 
 class RayShares:

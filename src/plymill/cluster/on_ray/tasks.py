@@ -1,25 +1,29 @@
 """A task on Ray: a function that runs once, somewhere.
 
 It gets an actor of its own and not a task of Ray's, since only an actor can be asked for signs of
-life: Ray would wait for ever for a process that was stopped. What is lost is done again elsewhere.
+life: Ray would wait for ever for a process that was stopped. What is lost is done again, elsewhere
+if there is another place.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 import ray
 from ray import exceptions as re
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from plymill.cluster.errors import RunFailedError
 from plymill.cluster.on_ray.outcomes import gist
-from plymill.cluster.on_ray.pulse import GROUP, Pulses
+from plymill.cluster.on_ray.pulse import GROUP, Pulses, Starts
 from plymill.errors import PlymillError
 
 _TIMES = 4
 _LOOK_EVERY = 0.5  # seconds
 
 
-class _Task:
+class _Actor:
     def run(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         return function(*args)
 
@@ -27,56 +31,75 @@ class _Task:
         """A sign of life."""
 
 
-def carry_out(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    needs: dict[str, Any],
-    meanwhile: Callable[[], bool],
-    kill: Callable[[Any], None],
-) -> Any:
-    """What a function returns that runs somewhere on the cluster.
+class _SilentError(Exception):
+    """The process is there and does nothing more."""
 
-    Args:
-        function: the task.
-        args: for it.
+
+@dataclass(frozen=True)
+class RayTask:
+    """How a task is run.
+
+    Attributes:
         needs: what Ray has to keep free for it.
-        meanwhile: called twice a second; whether Ray can be asked something.
+        place: the node for it, given those where it was lost before; None while there is none.
+        look: looks after Ray twice a second; whether Ray can be asked something.
         kill: ends an actor.
-
-    Raises:
-        RunFailedError: the process or its node was lost again and again.
-        PlymillError, OSError, MemoryError: from the task itself.
     """
-    remote: Any = ray.remote  # whose annotations do not know of concurrency groups
-    kind = remote(concurrency_groups={GROUP: 1})(_Task).options(**needs, max_restarts=0)
-    lost = ""
-    for _ in range(_TIMES):
-        actor = kind.remote()
-        try:
-            ref = actor.run.remote(function, args)
-            if _ends(actor, ref, meanwhile):
-                return ray.get(ref)
-            lost = "it gave no sign of life for a minute"
-        except re.RayTaskError as error:
-            cause = error.cause
-            if isinstance(cause, PlymillError | OSError | MemoryError):
-                raise cause from None
-            raise
-        except re.RayError as error:
-            lost = gist(error)
-        finally:
-            kill(actor)
-    raise RunFailedError(f"The task '{function.__name__}' was lost again and again: {lost}")
 
+    needs: dict[str, Any]
+    place: Callable[[Collection[str]], str | None]
+    look: Callable[[], bool]
+    kill: Callable[[Any], None]
 
-def _ends(actor: Any, ref: Any, meanwhile: Callable[[], bool]) -> bool:
-    """Wait until a task ends; False if its process gives no sign of life any more."""
-    born = actor.pulse.options(concurrency_group=GROUP).remote()
-    pulses: Pulses | None = None  # of a process that is there: it may wait long for a place
-    while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
-        reachable = meanwhile()
-        if pulses is None and ray.wait([born], timeout=0)[0]:
-            pulses = Pulses()
-        if pulses is not None and pulses.silent({"": actor}) and reachable:
-            return False
-    return True
+    def carry_out(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """What the function returns.
+
+        Raises:
+            RunFailedError: its process or its node was lost again and again.
+            PlymillError, OSError, MemoryError: from the function itself.
+        """
+        lost: dict[str, str] = {}
+        for _ in range(_TIMES):
+            node = self._find_place(lost)
+            actor = self._start(node)
+            try:
+                return self._result(actor, actor.run.remote(function, args))
+            except re.RayTaskError as error:
+                cause = error.cause
+                if isinstance(cause, PlymillError | OSError | MemoryError):
+                    raise cause from None
+                raise
+            except (re.RayError, _SilentError) as error:
+                why = gist(error) if isinstance(error, re.RayError) else str(error)
+                lost[node] = why
+            finally:
+                self.kill(actor)
+        raise RunFailedError(f"The task '{function.__name__}' was lost again and again: {why}")
+
+    def _find_place(self, lost: Collection[str]) -> str:
+        while True:
+            node = self.place(lost) if self.look() else None
+            if node is not None:
+                return node
+            time.sleep(_LOOK_EVERY)
+
+    def _start(self, node: str) -> Any:
+        remote: Any = ray.remote  # whose annotations do not know of concurrency groups
+        where = NodeAffinitySchedulingStrategy(node, soft=False)
+        kind = remote(concurrency_groups={GROUP: 1})(_Actor)
+        return kind.options(**self.needs, max_restarts=0, scheduling_strategy=where).remote()
+
+    def _result(self, actor: Any, ref: Any) -> Any:
+        """Wait until a task ends; what it returned or raised."""
+        there = actor.pulse.options(concurrency_group=GROUP).remote()
+        starts, pulses = Starts(), Pulses()
+        answers = False
+        while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
+            if not self.look():
+                continue
+            answers = answers or bool(ray.wait([there], timeout=0)[0])
+            if pulses.silent({"": actor} if answers else {}):
+                raise _SilentError("it gave no sign of life")
+            if starts.late({} if answers else {"": actor}):
+                raise _SilentError("its process did not come up")
+        return ray.get(ref)
