@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # A Ray cluster of several nodes on this machine: a head without processors, and workers. All of it
-# asks for a token, and it leaves every other Ray on the machine alone.
+# asks for a token, and it leaves every other Ray on the machine alone. It needs Linux.
 set -euo pipefail
 
 usage() {
     cat <<'END'
 usage: deploy/local-cluster.sh start [--nodes N] [--cpus N]   start a head and N workers (2, of 1 processor each)
+       deploy/local-cluster.sh add [--cpus N]                 start one more worker, while the others run
        deploy/local-cluster.sh status                         tell what runs; exit code 3 if nothing does
        deploy/local-cluster.sh env                            print what a shell needs to use it
        deploy/local-cluster.sh stop                           stop it, and remove what it left behind
@@ -14,6 +15,7 @@ usage: deploy/local-cluster.sh start [--nodes N] [--cpus N]   start a head and N
   $ eval "$(deploy/local-cluster.sh env)"
   $ plymill book build --opening 444444 --address "$RAY_ADDRESS"
 
+It needs Linux, and each node takes some seconds to start, more on a busy machine.
 PLYMILL_CLUSTER_DIR is where the cluster is remembered (~/.local/state/plymill/cluster).
 END
 }
@@ -49,10 +51,15 @@ own_address() { # where Ray would listen on this machine
     python -c 'import ray.util; print(ray.util.get_node_ip_address())'
 }
 
+counted() { # NUMBER WORD: with an s, unless there is one
+    if [ "$1" = 1 ]; then echo "1 $2"; else echo "$1 $2s"; fi
+}
+
 node() { # NAME ARGUMENTS...: start a node in a session of its own, so that all of it can be ended
     local name=$1
     shift
-    setsid ray start --block --disable-usage-stats --object-store-memory="$store" \
+    echo "Starting the node $name ..."
+    setsid ray start --block --disable-usage-stats --node-name="$name" --object-store-memory="$store" \
         --dashboard-agent-listen-port=0 "$@" </dev/null >"$state/$name.log" 2>&1 &
     echo $! >"$state/$name.session"
 }
@@ -84,7 +91,12 @@ running() { # whether any node is there
     return 1
 }
 
-wait_for() { # NODES: until so many are there
+worker() { # NUMBER PROCESSORS: start one, and wait until it has joined
+    node "worker-$1" --address="$(cat "$state/address")" --num-cpus="$2" --memory="$memory"
+    wait_for "worker-$1"
+}
+
+wait_for() { # NAME: until this node is there
     timeout 120 python - "$1" "$(cat "$state/address")" <<'END'
 import logging
 import sys
@@ -92,31 +104,47 @@ import time
 
 import ray
 
-nodes, address = int(sys.argv[1]), sys.argv[2]
+name, address = sys.argv[1:]
 while True:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
         break
     except Exception:  # the head is not there yet, which Ray tells in many ways
         time.sleep(0.5)
-while sum(node["Alive"] for node in ray.nodes()) < nodes:
+while not any(node["Alive"] and node["NodeName"] == name for node in ray.nodes()):
     time.sleep(0.2)
 END
 }
 
-start() {
-    local nodes=2 cpus=1 port dashboard client number temporary
+options() { # ALLOWED ARGUMENTS...: sets nodes and cpus
+    local allowed=$1
+    shift
+    nodes=2 cpus=1
     while [ $# -gt 0 ]; do
         case $1 in
-            --nodes) nodes=${2:?--nodes needs a number} ;;
-            --cpus) cpus=${2:?--cpus needs a number} ;;
-            *) fail "there is no option '$1'; expected --nodes or --cpus" ;;
+            -h | --help) usage && exit 0 ;;
+        esac
+        [[ " $allowed " == *" $1 "* ]] || fail "there is no option '$1'; expected ${allowed/ / or }"
+        [ $# -gt 1 ] || fail "$1 needs a number"
+        case $1 in
+            --nodes) nodes=$2 ;;
+            --cpus) cpus=$2 ;;
         esac
         shift 2
     done
     [[ $nodes =~ ^[1-9][0-9]*$ && $cpus =~ ^[1-9][0-9]*$ ]] || fail "--nodes and --cpus are whole numbers from 1"
-    command -v ray >/dev/null || fail "there is no command 'ray'; 'make build' installs it, or 'pip install plymill'"
-    ! running || fail "a cluster is running already; '$0 stop' stops it"
+}
+
+require() { # what a node needs of the machine
+    [ "$(uname -s)" = Linux ] || fail "it needs Linux, as each node is a session that 'setsid' starts and 'ps' lists"
+    command -v ray >/dev/null || fail "there is no command 'ray'; 'make build' installs it"
+}
+
+start() {
+    local nodes cpus port dashboard client number temporary each=
+    options "--nodes --cpus" "$@"
+    require
+    ! running || fail "a cluster is running already; '$0 add' adds a worker, '$0 stop' stops it"
     mkdir -p "$state"
     chmod 700 "$state"
     rm -f "$state"/*.session "$state"/*.log
@@ -128,13 +156,30 @@ start() {
     echo "http://127.0.0.1:$dashboard" >"$state/dashboard"
     node head --head --port="$port" --num-cpus=0 --memory=0 --temp-dir="$temporary" \
         --dashboard-host=127.0.0.1 --dashboard-port="$dashboard" --ray-client-server-port="$client"
-    wait_for 1 || give_up
+    wait_for head || give_up
     for number in $(seq "$nodes"); do # one after the other, as busy machines start them slowly
-        node "worker-$number" --address="$(cat "$state/address")" --num-cpus="$cpus" --memory="$memory"
-        wait_for $((number + 1)) || give_up
+        worker "$number" "$cpus" || give_up
     done
-    echo "A head and $nodes workers of $cpus processors each run at $(cat "$state/address")."
+    [ "$nodes" = 1 ] || each=" each"
+    echo "A head and $(counted "$nodes" worker) with $(counted "$cpus" processor)$each: at $(cat "$state/address")."
     echo "To use them: eval \"\$($0 env)\""
+}
+
+add() {
+    local nodes cpus number=1
+    options "--cpus" "$@"
+    require
+    running || fail "no cluster runs; '$0 start' starts one"
+    while [ -e "$state/worker-$number.session" ]; do
+        number=$((number + 1))
+    done
+    if ! worker "$number" "$cpus"; then
+        tail -n 5 "$state/worker-$number.log" >&2
+        end_session "$(cat "$state/worker-$number.session")"
+        rm -f "$state/worker-$number.session"
+        fail "the worker did not join; what it said last stands above"
+    fi
+    echo "worker-$number with $(counted "$cpus" processor) has joined."
 }
 
 give_up() {
@@ -186,6 +231,7 @@ END
 
 case ${1:-} in
     start) shift && start "$@" ;;
+    add) shift && add "$@" ;;
     stop) stop ;;
     status) status ;;
     env) environment ;;

@@ -8,15 +8,13 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from plymill.cluster import load_run
 from plymill.cluster.metrics import METRICS, Kind
-
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.cluster]
 
 SCRIPT = Path(__file__).parents[2] / "deploy" / "local-cluster.sh"
 #: 2,519 positions in some 60 units.
@@ -26,6 +24,13 @@ JOB = ("book", "build", "--opening", "444444", "--validate-sample", "20", "--tab
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cluster")
+
+
+def starts_nodes(test: Callable[..., None]) -> Callable[..., None]:
+    """Mark a test of the running cluster; the others need no Ray and take no time."""
+    for mark in (pytest.mark.ray, pytest.mark.slow, pytest.mark.cluster):
+        test = mark(test)
+    return test
 
 
 def script(folder: Path, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -43,15 +48,22 @@ def script(folder: Path, *words: str, check: bool = True) -> subprocess.Complete
 
 
 @pytest.fixture(scope="module")
-def cluster(folder: Path) -> Iterator[dict[str, str]]:
-    """The environment of a shell that uses the cluster."""
-    script(folder, "start")
+def started(folder: Path) -> Iterator[str]:
+    """A cluster, as what was said while it started."""
+    said = script(folder, "start").stdout
     try:
-        lines = script(folder, "env").stdout.splitlines()
-        pairs = (line.removeprefix("export ").split("=", 1) for line in lines)
-        yield {**os.environ, **{name: value.strip("'") for name, value in pairs}}
+        yield said
     finally:
         script(folder, "stop")
+
+
+@pytest.fixture(scope="module")
+def cluster(folder: Path, started: str) -> dict[str, str]:
+    """The environment of a shell that uses the cluster."""
+    del started
+    lines = script(folder, "env").stdout.splitlines()
+    pairs = (line.removeprefix("export ").split("=", 1) for line in lines)
+    return {**os.environ, **{name: value.strip("'") for name, value in pairs}}
 
 
 def sessions(folder: Path) -> dict[str, list[str]]:
@@ -91,6 +103,60 @@ def metrics(folder: Path) -> str:
     return "\n".join(texts)
 
 
+@pytest.mark.parametrize("words", [("--help",), ("start", "--help"), ("add", "-h")])
+def test_whoever_asks_for_help_gets_the_usage_and_nothing_starts(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    said = script(tmp_path, *words).stdout
+    assert said.startswith("usage: deploy/local-cluster.sh start ")
+    assert "local-cluster.sh add " in said
+    assert "needs Linux" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (("add",), "no cluster runs; "),
+        (("add", "--nodes", "2"), "there is no option '--nodes'; expected --cpus"),
+        (("start", "--size", "3"), "there is no option '--size'; expected --nodes or --cpus"),
+        (("start", "--nodes"), "--nodes needs a number"),
+    ],
+)
+def test_what_cannot_be_started_is_told_in_one_line(
+    words: tuple[str, ...], fault: str, tmp_path: Path
+) -> None:
+    done = script(tmp_path, *words, check=False)
+    assert done.returncode == 2
+    assert re.fullmatch(rf"local-cluster.sh: {re.escape(fault)}.*\n", done.stderr)
+
+
+def test_another_system_than_linux_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "uname").write_text("#!/bin/sh\necho Darwin\n")
+    (programs / "uname").chmod(0o755)
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            sys, "executable", str(programs / "python")
+        )  # its folder is looked in first
+        done = script(tmp_path / "state", "start", check=False)
+    assert (done.returncode, "it needs Linux" in done.stderr) == (2, True)
+
+
+@starts_nodes
+def test_the_script_says_what_it_starts_and_what_then_runs(started: str) -> None:
+    assert re.findall(r"^Starting the node (\S+) ", started, re.MULTILINE) == [
+        "head",
+        "worker-1",
+        "worker-2",
+    ]
+    assert "A head and 2 workers with 1 processor each: at " in started
+
+
+@starts_nodes
 def test_a_run_on_the_cluster_uses_both_workers_and_tells_its_metrics(
     cluster: dict[str, str], folder: Path, tmp_path: Path
 ) -> None:
@@ -125,6 +191,7 @@ def test_a_run_on_the_cluster_uses_both_workers_and_tells_its_metrics(
     assert {name for name in seen if not name.endswith(("_sum", "_count"))} <= exported
 
 
+@starts_nodes
 def test_without_the_token_nobody_gets_in(cluster: dict[str, str], folder: Path) -> None:
     dashboard = (folder / "dashboard").read_text().strip()
     with pytest.raises(urllib.error.HTTPError) as refused:
@@ -140,6 +207,7 @@ def test_without_the_token_nobody_gets_in(cluster: dict[str, str], folder: Path)
     assert cluster["RAY_AUTH_MODE"] == "token"
 
 
+@starts_nodes
 def test_a_running_cluster_is_told_and_not_started_twice(
     cluster: dict[str, str], folder: Path
 ) -> None:
@@ -151,10 +219,30 @@ def test_a_running_cluster_is_told_and_not_started_twice(
     assert "is running already" in again.stderr
 
 
+@starts_nodes
+def test_a_worker_can_be_added_while_the_others_run(cluster: dict[str, str], folder: Path) -> None:
+    before = sessions(folder)
+    assert "worker-3" not in before
+    assert "worker-3 with 2 processors has joined." in script(folder, "add", "--cpus", "2").stdout
+    after = sessions(folder)
+    assert after["worker-3"]
+    assert {name: pids[0] for name, pids in before.items()}.items() <= {
+        name: pids[0] for name, pids in after.items()
+    }.items()
+    look = (
+        "import ray; ray.init('auto', log_to_driver=False); print(ray.cluster_resources()['CPU'])"
+    )
+    seen = subprocess.run(
+        [sys.executable, "-c", look], env=cluster, capture_output=True, text=True, check=True
+    )
+    assert seen.stdout.split()[-1] == "4.0"
+
+
+@starts_nodes
 def test_stop_leaves_no_process_and_no_file(cluster: dict[str, str], folder: Path) -> None:
     del cluster
     nodes = sessions(folder)
-    assert set(nodes) == {"head", "worker-1", "worker-2"}
+    assert {"head", "worker-1", "worker-2"} <= set(nodes)
     assert all(nodes.values())
     temporary = Path((folder / "temporary").read_text().strip())
     script(folder, "stop")
