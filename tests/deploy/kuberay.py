@@ -40,6 +40,7 @@ CLUSTER_SPEC = _fields(
         "items": _fields(
             ("groupName", "minReplicas", "maxReplicas", "rayStartParams", "template"),
             groupName={"type": "string"},
+            labels=_TEXTS,
             replicas=_WHOLE,
             minReplicas=_WHOLE,
             maxReplicas=_WHOLE,
@@ -66,6 +67,7 @@ SCHEMAS = {
             ("entrypoint",),
             submissionMode={"enum": ["K8sJobMode", "HTTPMode", "InteractiveMode"]},
             entrypoint={"type": "string"},
+            entrypointResources={"type": "string"},
             backoffLimit=_WHOLE,
             shutdownAfterJobFinishes={"type": "boolean"},
             ttlSecondsAfterFinished=_WHOLE,
