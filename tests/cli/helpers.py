@@ -25,6 +25,9 @@ Plymill = Callable[..., Outcome]
 OPENING = "44444422"
 TINY = ("--opening", OPENING, "--validate-sample", "20", "--audit-fraction", "0.2")
 
+#: A file with a small job.
+GRID = 'kind = "grid"\ngame = "tictactoe"\nfirst = "10,20"\nsecond = "10"\nsamples = 4\n'
+
 #: 4 cells of 30 matches, played in no time.
 SMALL_GRID = ("--game", "tictactoe", "--first", "10,40", "--second", "10,40", "--samples", "30")
 

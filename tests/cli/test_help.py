@@ -31,6 +31,25 @@ def test_every_command_has_help_with_an_example(plymill_: Plymill, command: str)
     assert f"Example: plymill {command}" in shown.out
 
 
+@pytest.mark.parametrize(
+    ("command", "job_server", "here"),
+    [
+        ("submit", True, False),
+        ("resume", True, False),
+        ("run resume", False, True),
+        ("book build", True, True),
+    ],
+)
+def test_help_tells_which_address_is_meant(
+    plymill_: Plymill, command: str, job_server: bool, here: bool
+) -> None:
+    words = plymill_(*command.split(), "--help").out.replace("│", " ")
+    shown = " ".join(words.split()).partition(" --address STR ")[2].partition(" --threads ")[0]
+    assert ("http://head:8265" in shown) is job_server
+    assert ("Ray is started here" in shown) is here
+    assert ("--submit" in shown) is (job_server and here)
+
+
 def every_command(app: App, *above: str) -> Iterator[tuple[str, App]]:
     """The commands that the help lists, with those of groups."""
     for name in app:

@@ -1,50 +1,16 @@
 """``plymill submit``, ``jobs``, ``status``, ...: what they say; the job server is a fake."""
 
 import json
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from plymill.cli import main, sending
-from plymill.cluster import RunStore
-from tests.cli.helpers import SMALL_GRID, TINY, Plymill
+from plymill.cli import main
+from plymill.cluster import RunInterruptedError, RunStore
+from tests.cli.helpers import GRID, SMALL_GRID, TINY, Plymill
 from tests.cluster.fake_jobs import FakeJobs
-from tests.cluster.test_submit import make_wheel
-
-GRID = 'kind = "grid"\ngame = "tictactoe"\nfirst = "10,20"\nsecond = "10"\nsamples = 4\n'
-
-
-@pytest.fixture
-def jobs(monkeypatch: pytest.MonkeyPatch) -> FakeJobs:
-    """The cluster that every command speaks to."""
-    fake = FakeJobs()
-
-    def connect(address: str | None, *, allow_insecure: bool) -> Any:
-        del allow_insecure
-        fake.address = sending.require_address(address)
-        return fake
-
-    monkeypatch.setattr(sending, "connect", connect)
-    for name in ("PLYMILL_STORE", "RAY_ADDRESS", "RAY_API_SERVER_ADDRESS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PLYMILL_ADDRESS", "http://head:8265")
-    return fake
-
-
-@pytest.fixture
-def wheel(tmp_path: Path) -> Path:
-    return make_wheel(tmp_path / "plymill-0.1.0-cp311-cp311-linux_x86_64.whl")
-
-
-@pytest.fixture
-def sent(jobs: FakeJobs, plymill_: Plymill, tmp_path: Path, wheel: Path) -> str:
-    """A run that was sent, to the store ``tmp_path/runs``; its name."""
-    job = tmp_path / "job.toml"
-    job.write_text(GRID)
-    done = plymill_("submit", job, "--store", tmp_path / "runs", "--wheel", wheel, "--owner", "ann")
-    assert done.code == 0, done.err
-    return jobs.orders[0].name
 
 
 def test_submit_says_how_to_follow(
@@ -142,6 +108,7 @@ def test_without_an_address_it_is_asked_for(
 def test_jobs_lists_what_was_sent(jobs: FakeJobs, plymill_: Plymill, sent: str) -> None:
     listed = plymill_("jobs")
     assert listed.code == 0
+    assert listed.out.split()[:6] == ["job", "state", "owner", "weight", "ran", "store"]
     assert listed.out.splitlines()[1].split()[:4] == [sent, "running", "ann", "1"]
     (fields,) = json.loads(plymill_("jobs", "--json").out)
     assert (fields["run_id"], fields["status"]) == (sent, "RUNNING")
@@ -162,7 +129,7 @@ def test_status_tells_store_and_cluster(
     jobs.end(sent, "FAILED", "the driver died")
     shown = plymill_("status", sent)
     assert "(the driver died)" in shown.out
-    assert f"To go on: plymill resume {sent}" in shown.out
+    assert f"{sent}: nothing in {tmp_path}/runs; sending its job again starts it" in shown.out
     fields = json.loads(plymill_("status", sent, "--json").out)
     assert fields["jobs"][0]["status"] == "FAILED"
 
@@ -184,6 +151,53 @@ def test_logs(jobs: FakeJobs, plymill_: Plymill, sent: str) -> None:
     assert "knows no run 'nothing'" in plymill_("logs", "nothing").err
 
 
+def test_a_stop_of_logs_says_that_the_run_goes_on(
+    jobs: FakeJobs, plymill_: Plymill, sent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def follow(name: str) -> Iterator[str]:
+        yield f"log of {name}\n"
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jobs, "follow", follow)
+    done = plymill_("logs", sent, "--follow")
+    assert (done.code, done.out) == (130, f"log of {sent}\n")
+    assert done.err == f"plymill: The run goes on; 'plymill stop {sent}' stops it.\n"
+
+
+def test_a_driver_that_is_stopped_names_the_command_of_a_cluster(
+    jobs: FakeJobs, plymill_: Plymill, sent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody there could run "the same command" again."""
+
+    def run_job(*_: object, **__: object) -> None:
+        raise RunInterruptedError("stopped; run the same command again")
+
+    monkeypatch.setattr("plymill.workers.run_job", run_job)
+    monkeypatch.setattr(
+        "plymill.cluster.on_ray.session.ray_session", lambda *_, **__: nullcontext()
+    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.json").write_text(json.dumps(jobs.order_file))
+    done = plymill_("run", "drive", "job.json")
+    assert done.code == 130
+    assert done.err.endswith(
+        f"Run {sent} is stopped; what is finished is kept, and 'plymill resume {sent}' goes on.\n"
+    )
+
+
+def test_a_job_without_a_kind_is_told_what_to_add(
+    jobs: FakeJobs, plymill_: Plymill, tmp_path: Path
+) -> None:
+    del jobs
+    (tmp_path / "job.toml").write_text("ply = 12\n")
+    done = plymill_("submit", tmp_path / "job.toml", "--store", tmp_path)
+    assert done.code == 2
+    assert done.err == (
+        f"plymill: {tmp_path}/job.toml: kind is missing, expected one of book, grid, duel, pool; "
+        'add a line such as kind = "book".\n'
+    )
+
+
 def test_stop_resume_cancel_delete(
     jobs: FakeJobs, plymill_: Plymill, tmp_path: Path, wheel: Path, sent: str
 ) -> None:
@@ -201,7 +215,9 @@ def test_stop_resume_cancel_delete(
     assert resumed.code == 0, resumed.err
     assert f"Run {sent} is sent: {sent}-2." in resumed.out
 
-    assert plymill_("delete", sent, "--yes").code == 2, "it runs"
+    refused = plymill_("delete", sent, "--yes")
+    assert refused.code == 2
+    assert f"'plymill stop {sent}' stops it." in refused.err
     cancelled = plymill_("cancel", sent)
     assert cancelled.code == 0, cancelled.err
     job = tmp_path / "job.toml"

@@ -55,10 +55,22 @@ def test_show_tells_that_a_killed_run_is_silent_and_how_to_go_on(
     files.files.write("spec.json", (store / run_id / "spec.json").read_bytes())
     killed = progress.model_copy(update={"state": "solving", "updated": progress.updated - 7200})
     files.write_json("progress.json", killed.model_dump(mode="json"))
-    files.write_events([{"time": 0, "event": "quarantined", "unit": "00001", "reason": "bad"}])
+    node = "0a1b2c3d" * 7
+    lost = {"time": 0, "event": "worker lost", "worker": "0a1b2c3d-e4f5a6", "node": node}
+    files.write_events(
+        [
+            {"time": 0, "event": "quarantined", "unit": "00001", "reason": "bad"},
+            {**lost, "cause": "its process died", "detail": "The worker died unexpec"},
+            {"time": 0, "event": "node lost", "node": node},
+        ]
+    )
     shown = plymill_("run", "show", run_id, "--store", tmp_path)
     assert "solving (silent for 2 h" in shown.out
     assert "quarantined: reason bad, unit 00001" in shown.out
+    assert "worker lost: 0a1b2c3d-e4f5a6, its process died\n" in shown.out
+    assert "node lost: node 0a1b2c3d\n" in shown.out
+    trouble = json.loads(plymill_("run", "show", run_id, "--store", tmp_path, "--json").out)
+    assert trouble["trouble"][1]["detail"] == "The worker died unexpec", "programs get all"
     assert f"To go on: plymill run resume {run_id} --store {tmp_path}" in shown.out
 
 
@@ -87,10 +99,19 @@ def test_download_fetches_every_artefact_with_its_digest(
     for line in (to / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split("  ", 1)
         assert hashlib.sha256((to / name).read_bytes()).hexdigest() == digest
-    assert (
-        f"{len(files)} files in {to}"
-        in plymill_("run", "download", run_id, "--store", store, "--to", to).out
-    )
+
+
+def test_a_second_download_says_what_was_there(
+    plymill_: Plymill, store: Path, run_id: str, tmp_path: Path
+) -> None:
+    words = ("run", "download", run_id, "--store", store, "--to", tmp_path / "books")
+    first = plymill_(*words)
+    count = len(first.err.splitlines())
+    assert first.out == f"{count + 1} files in {tmp_path}/books\n", "the digests are a file as well"
+    (tmp_path / "books" / "validation.json").unlink()
+    again = plymill_(*words)
+    assert [line.split()[0] for line in again.err.splitlines()] == ["validation.json"]
+    assert f"{count + 1} files in {tmp_path}/books, {count - 1} of them there already" in again.out
 
 
 def test_download_of_an_unfinished_run_says_so(
@@ -101,3 +122,4 @@ def test_download_of_an_unfinished_run_says_so(
     fetched = plymill_("run", "download", run_id, "--store", tmp_path, "--to", tmp_path / "x")
     assert fetched.code == 2
     assert "is not finished: it has no artefacts yet." in fetched.err
+    assert f"'plymill status {run_id} --store {tmp_path}' tells how far it is." in fetched.err

@@ -334,7 +334,7 @@ def test_a_run_is_removed_unless_it_runs(wheel: Path, tmp_path: Path) -> None:
     store = RunStore.open(str(tmp_path), RUN)
     store.write_spec(SPEC)
     send(jobs, wheel)
-    with pytest.raises(ClusterError, match="is running on the cluster at http://head:8265; stop"):
+    with pytest.raises(ClusterError, match=f"at http://head:8265; 'plymill stop {RUN}' stops it"):
         delete_run(store, jobs)
     jobs.end(RUN, "SUCCEEDED")
     assert delete_run(store, jobs) == 1

@@ -19,6 +19,10 @@ class UsageError(PlymillError, ValueError):
     """A command that is well formed, but asks for what cannot be."""
 
 
+class Stopped(KeyboardInterrupt):
+    """A stop of a command that knows better than we what it leaves behind."""
+
+
 def exit_code_of(command: Callable[[], int | None]) -> int:
     """Run a command and return its exit code; says in one sentence what was wrong, if anything.
 
@@ -40,6 +44,8 @@ def exit_code_of(command: Callable[[], int | None]) -> int:
 def explain(error: BaseException) -> tuple[str, int]:
     """One sentence for a person, and the exit code, of an error that `exit_code_of` catches."""
     match error:
+        case Stopped():
+            return str(error), INTERRUPTED
         case KeyboardInterrupt():
             return SENTENCE, INTERRUPTED
         case CycloptsError():

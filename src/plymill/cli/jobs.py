@@ -2,24 +2,25 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from plymill.cli.attempts import fields, ran, store_of, words
 from plymill.cli.options import (
     DEFAULT_STORE,
     Cluster,
     Json,
     RunId,
     Sending,
+    SentWork,
     Store,
-    TableWork,
 )
 
 if TYPE_CHECKING:
     from plymill.cluster.sending.submissions import Submission
 
-_ASKED, _HERE, _SENDING = Cluster(), TableWork(), Sending()
+_ASKED, _HERE, _SENDING = Cluster(), SentWork(), Sending()
 _STOP_SECONDS = 60.0
 _PAUSE = 0.5
 
@@ -30,7 +31,7 @@ def submit(
     job: Annotated[Path, Parameter(name="JOB", help="A TOML file with the job's fields.")],
     /,
     *,
-    work: TableWork = _HERE,
+    work: SentWork = _HERE,
     sending: Sending = _SENDING,
 ) -> int:
     """Send a job to a cluster, where it goes on without this terminal.
@@ -38,10 +39,19 @@ def submit(
     Sending the same job again is harmless: one that runs goes on, one that has ended is started
     again from where it was.
     """
+    from plymill.cli.failures import UsageError
     from plymill.cli.sending import send
-    from plymill.workers import spec_from_toml
+    from plymill.cluster.spec import read_toml
+    from plymill.workers import spec_from_fields
+    from plymill.workers.kinds import SPECS
 
-    return send(spec_from_toml(job), work, sending)
+    found = read_toml(job)
+    if "kind" not in found:
+        raise UsageError(
+            f"{job}: kind is missing, expected one of {', '.join(SPECS)}; add a line such as "
+            'kind = "book"'
+        )
+    return send(spec_from_fields(found, where=str(job)), work, sending)
 
 
 def jobs(*, cluster: Cluster = _ASKED, json: Json = False) -> int:
@@ -52,14 +62,14 @@ def jobs(*, cluster: Cluster = _ASKED, json: Json = False) -> int:
     server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
     found = server.submissions()
     if json:
-        say_json([_fields(submission) for submission in found])
+        say_json([fields(submission) for submission in found])
     elif not found:
         say(f"No runs were sent to the cluster at {server.address}.")
     else:
         rows = [
-            (s.name, s.status.lower(), s.owner, f"{s.weight:g}", _since(s), s.store) for s in found
+            (s.name, s.status.lower(), s.owner, f"{s.weight:g}", ran(s), s.store) for s in found
         ]
-        say_table(("job", "state", "owner", "weight", "for", "store"), rows, right="lllr")
+        say_table(("job", "state", "owner", "weight", "ran", "store"), rows, right="lllr")
     return 0
 
 
@@ -72,29 +82,45 @@ def status(
     json: Json = False,
 ) -> int:
     """Show how far a run is, from its store, and whether the cluster drives it."""
-    from plymill.cli.output import program, say, say_json
+    from plymill.cli.output import say, say_json
     from plymill.cli.run import show_run, summary_of
+
+    found, place = _asked(run, store, cluster)
+    where = store_of(found or [], store)
+    last = found[-1] if found else None
+    if json and place:
+        there = None if found is None else [fields(attempt) for attempt in found]
+        say_json({**summary_of(run, where, last), "jobs": there})
+        return 0
+    if last is not None:
+        say(f"On the cluster at {place}: {words(last)}")
+    elif found is not None and place:
+        say(f"On the cluster at {place}: not in its list of jobs")
+    show_run(run, where, json=json, last=last)
+    return 0
+
+
+def _asked(run: str, store: str, cluster: Cluster) -> tuple[list["Submission"] | None, str]:
+    """The attempts that the cluster knows, and its address; no attempts and "" without a cluster.
+
+    If the store is named, it tells enough for a cluster to be done without: None, after a line.
+    """
+    from plymill.cli.output import note
     from plymill.cli.sending import connect, known_address
+    from plymill.cluster import ClusterError
     from plymill.cluster.sending.submissions import attempts
 
-    if known_address(cluster.address) is None:
-        show_run(run, store, json=json)
-        return 0
-    server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
-    found = attempts(server.submissions(), run)
-    where = _store_of(found, store)
-    if json:
-        jobs_of_run = [_fields(submission) for submission in found]
-        say_json({**summary_of(run, where, planned=bool(found)), "jobs": jobs_of_run})
-        return 0
-    for attempt in found[-1:]:
-        say(f"On the cluster at {server.address}: {_words(attempt)}")
-    if not found:
-        say(f"On the cluster at {server.address}: never sent there")
-    show_run(run, where, json=False, planned=bool(found))
-    if found and not found[-1].active and found[-1].status != "SUCCEEDED":
-        say(f"To go on: {program()} resume {run}")
-    return 0
+    address = known_address(cluster.address)
+    if address is None:
+        return [], ""
+    try:
+        server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
+        return attempts(server.submissions(), run), server.address
+    except ClusterError as error:
+        if store == DEFAULT_STORE:
+            raise
+        note(f"plymill: {error}")
+        return None, address
 
 
 def logs(
@@ -110,15 +136,21 @@ def logs(
     """Show what the driver of a run writes on the cluster."""
     import sys
 
+    from plymill.cli.failures import Stopped
     from plymill.cli.sending import connect
     from plymill.cluster.sending.submissions import require_attempt
 
     server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
     attempt = require_attempt(server, run)
     pieces = server.follow(attempt.name) if follow else iter([server.logs(attempt.name)])
-    for piece in pieces:
-        sys.stdout.write(piece)
-        sys.stdout.flush()
+    try:
+        for piece in pieces:
+            sys.stdout.write(piece)
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        if not attempt.active:
+            raise
+        raise Stopped(f"The run goes on; 'plymill stop {run}' stops it.") from None
     return 0
 
 
@@ -156,22 +188,53 @@ def cancel(
     What is finished is kept; 'plymill resume' takes the run up again, 'plymill delete' removes it.
     """
     from plymill.cli.output import program, say, say_json
-    from plymill.cluster import RunStore, load_run
-    from plymill.cluster.sending.submit import cancel as give_up
 
-    attempt, _ = _stop(run, cluster)
-    where = _store_of([attempt], store)
-    load_run(where, run)
-    give_up(RunStore.open(where, run))
+    where = _store_to_ask(run, store, cluster)
+    attempt = _give_up(run, where, cluster)
     if json:
-        say_json({"run_id": run, "job": attempt.name, "cancelled": True})
+        job = None if attempt is None else attempt.name
+        say_json({"run_id": run, "job": job, "cancelled": True})
         return 0
     say(f"Run {run} is cancelled; what is finished is kept.")
     say(f"To take it up again: {program()} resume {run}")
     return 0
 
 
-def resume(run: RunId, /, *, work: TableWork = _HERE, sending: Sending = _SENDING) -> int:
+def _give_up(run: str, where: str, cluster: Cluster) -> "Submission | None":
+    """Mark a run as cancelled, then stop what drives it; the attempt, if the cluster has one.
+
+    The mark comes first, so that it stands whatever the cluster does. Only a run of which the store
+    holds nothing yet is stopped before: its driver is just about to begin there.
+    """
+    from plymill.cli.sending import known_address
+    from plymill.cluster import ClusterError, RunNotFoundError, RunStore, load_run
+    from plymill.cluster.sending.submissions import NoAttemptError
+    from plymill.cluster.sending.submit import cancel as mark
+
+    files = RunStore.open(where, run)
+    try:
+        load_run(where, run)
+    except RunNotFoundError:
+        if known_address(cluster.address) is None:
+            raise
+        attempt = _stop(run, cluster)[0]
+        load_run(where, run)
+        mark(files)
+        return attempt
+    mark(files)
+    if known_address(cluster.address) is None:
+        return None
+    try:
+        return _stop(run, cluster)[0]
+    except NoAttemptError:
+        return None
+    except ClusterError as error:
+        raise ClusterError(
+            f"Run {run} is marked as cancelled, but may still run: {error}"
+        ) from error
+
+
+def resume(run: RunId, /, *, work: SentWork = _HERE, sending: Sending = _SENDING) -> int:
     """Go on with a run on the cluster, from what its store holds."""
     from dataclasses import replace
 
@@ -181,7 +244,7 @@ def resume(run: RunId, /, *, work: TableWork = _HERE, sending: Sending = _SENDIN
 
     if work.store == DEFAULT_STORE:
         server = connect(work.address, allow_insecure=work.allow_insecure)
-        work = replace(work, store=_store_of(attempts(server.submissions(), run), work.store))
+        work = replace(work, store=store_of(attempts(server.submissions(), run), work.store))
     return send(stored_spec(run, work.store), work, sending, again=True)
 
 
@@ -200,13 +263,8 @@ def download(
     is asked for the store only if that is not named.
     """
     from plymill.cli.run import fetch_run
-    from plymill.cli.sending import connect, known_address
-    from plymill.cluster.sending.submissions import attempts
 
-    if store == DEFAULT_STORE and known_address(cluster.address) is not None:
-        server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
-        store = _store_of(attempts(server.submissions(), run), store)
-    fetch_run(run, store, destination, json=json)
+    fetch_run(run, _store_to_ask(run, store, cluster), destination, json=json)
     return 0
 
 
@@ -233,7 +291,7 @@ def delete(
     if known_address(cluster.address) is not None:
         server = connect(cluster.address, allow_insecure=cluster.allow_insecure)
         sent = attempts(server.submissions(), run)
-        store = _store_of(sent, store)
+        store = store_of(sent, store)
     require_store(store, there=True)
     files = RunStore.open(store, run)
     if not sent and not files.files.list(""):
@@ -273,29 +331,9 @@ def _stop(run: str, cluster: Cluster) -> tuple["Submission", bool]:
     return attempt, True
 
 
-def _store_of(found: list["Submission"], store: str) -> str:
-    """The store that was named, or else the one that the run was sent with."""
-    if store != DEFAULT_STORE or not found or not found[-1].store:
+def _store_to_ask(run: str, store: str, cluster: Cluster) -> str:
+    """The store of a run; the cluster is asked for it only if it is not named."""
+    if store != DEFAULT_STORE:
         return store
-    return found[-1].store
-
-
-def _words(attempt: "Submission") -> str:
-    text = f"{attempt.name} is {attempt.status.lower()}, for {_since(attempt)}"
-    owner = f", sent by {attempt.owner}" if attempt.owner else ""
-    said = f" ({attempt.message})" if attempt.message and attempt.status == "FAILED" else ""
-    return text + owner + said
-
-
-def _since(attempt: "Submission") -> str:
-    from plymill.cli.words import duration
-
-    if attempt.started is None:
-        return "-"
-    return duration((attempt.ended or time.time()) - attempt.started)
-
-
-def _fields(attempt: "Submission") -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(attempt)
+    found, _ = _asked(run, store, cluster)
+    return store_of(found or [], store)

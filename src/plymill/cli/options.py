@@ -74,6 +74,14 @@ AllowInsecure = Annotated[
         help="Use a cluster that asks for no token, where anybody can run anything.",
     ),
 ]
+JobServer = Annotated[
+    str | None,
+    Parameter(
+        name="--address",
+        help="The cluster's job server, such as http://head:8265; PLYMILL_ADDRESS or RAY_ADDRESS "
+        "of the environment if left out.",
+    ),
+]
 DEFAULT_STORE = "./runs"
 
 
@@ -123,13 +131,7 @@ class Work:
 class Cluster:
     """Which cluster is asked."""
 
-    address: Annotated[
-        str | None,
-        Parameter(
-            help="The cluster's job server, such as http://head:8265; PLYMILL_ADDRESS or "
-            "RAY_ADDRESS of the environment if left out."
-        ),
-    ] = None
+    address: JobServer = None
     allow_insecure: AllowInsecure = False
 
 
@@ -192,3 +194,24 @@ class TableWork(Work):
     """The same of runs that solve positions."""
 
     table_mb: TableMb = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class HereWork(TableWork):
+    """The same, for a run that is always carried out by this very command."""
+
+    address: Annotated[
+        str | None,
+        Parameter(
+            help="A running Ray cluster, such as head:6379 or auto; else Ray is started here."
+        ),
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class SentWork(TableWork):
+    """The same, for a run that is always sent to a cluster."""
+
+    address: JobServer = None

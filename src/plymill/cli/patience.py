@@ -16,6 +16,8 @@ from rich.progress import (
 from plymill.cli.output import error_console, note
 from plymill.cli.words import size
 
+FileTeller = Callable[[str, int], None]
+
 QUIET = 2.0  # seconds before anything is shown
 
 
@@ -48,16 +50,21 @@ def patience(text: str, *, quiet: float = QUIET) -> Iterator[None]:
 
 
 @contextmanager
-def fetching(total: int) -> Iterator[Callable[[str, int], None]]:
-    """A callback for each file that has been fetched, with its name and size.
+def fetching(total: int) -> Iterator[tuple[FileTeller, FileTeller]]:
+    """Two callbacks with name and size: of files that were fetched, of those there already.
 
-    On a terminal a bar shows how much of ``total`` bytes is there, elsewhere each file is a line.
+    On a terminal a bar shows how much of ``total`` bytes is there, elsewhere each file that was
+    fetched is a line.
     """
     console = error_console()
     if not console.is_terminal:
-        yield lambda name, count: note(f"{name}  {size(count)}")
+        yield lambda name, count: note(f"{name}  {size(count)}"), lambda name, count: None
         return
     bar = Progress(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), console=console)
     with bar:
         task = bar.add_task("fetching", total=total or None)
-        yield lambda name, count: bar.update(task, advance=count, description=name)
+
+        def advance(name: str, count: int) -> None:
+            bar.update(task, advance=count, description=name)
+
+        yield advance, advance

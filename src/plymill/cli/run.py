@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from plymill.cli.checks import ARGUMENTS, PARAMETERS
-from plymill.cli.options import DEFAULT_STORE, Json, RunId, Store, TableWork
+from plymill.cli.options import DEFAULT_STORE, HereWork, Json, RunId, Store
 
 if TYPE_CHECKING:
     from plymill.cluster import RunInfo
+    from plymill.cluster.sending.submissions import Submission
 
 app = App(
     name="run",
@@ -21,11 +22,13 @@ app = App(
     help_epilogue="Example: plymill run list",
 )
 
-_HERE = TableWork()
+_HERE = HereWork()
 _SILENT = 60.0  # seconds without news after which a run that is not ended is suspect
 _UNDER_WAY = ("planning", "solving", "finishing")
 _TROUBLE = ("warning", "quarantined", "worker lost", "node lost", "damaged file", "discarded")
 _EVENTS_SHOWN = 5
+_NODE_SHOWN = 8  # digits, of 56
+_CANCELLED = "cancelled"
 
 
 @app.command(name="list", help_epilogue="Example: plymill run list --store s3://bucket/runs")
@@ -40,11 +43,11 @@ def list_(*, store: Store = DEFAULT_STORE, json: Json = False) -> int:
     with patience(f"Reading the runs of {store}"):
         runs = list_runs(store)
     if json:
-        say_json([_summary(run) for run in runs])
+        say_json([_summary(run, store) for run in runs])
     elif not runs:
         say(f"There are no runs in {store}.")
     else:
-        rows = [(run.run_id, _state(run), _share(run), _title(run)) for run in runs]
+        rows = [(run.run_id, _state(run, store), _share(run), _title(run)) for run in runs]
         say_table(("run", "state", "done", "job"), rows, right="llr")
     return 0
 
@@ -56,14 +59,14 @@ def show(run: RunId, /, *, store: Store = DEFAULT_STORE, json: Json = False) -> 
     return 0
 
 
-def show_run(run: str, store: str, *, json: bool, planned: bool = False) -> None:
+def show_run(run: str, store: str, *, json: bool, last: "Submission | None" = None) -> None:
     """Tell all that a store knows of a run.
 
     Args:
         run: the run.
         store: where it is kept.
         json: tell it as one JSON object.
-        planned: the run was sent to a cluster and may not have begun: then that is told.
+        last: the last attempt to drive the run on a cluster; it may not have begun in the store.
     """
     from plymill.cli.output import say, say_json
     from plymill.cli.patience import patience
@@ -77,33 +80,34 @@ def show_run(run: str, store: str, *, json: bool, planned: bool = False) -> None
             files = RunStore.open(store, run)
             events = files.read_events()
     except RunNotFoundError:
-        if not planned:
+        if last is None:
             raise
-        say(f"{run}: nothing in {store} yet")
+        more = " yet" if last.active else "; sending its job again starts it"
+        say(f"{run}: nothing in {store}{more}")
         return
     trouble = [event for event in events if event.get("event") in _TROUBLE]
     if json:
-        say_json(
-            {**_summary(found), "url": files.url, "manifest": found.manifest, "trouble": trouble}
-        )
+        summary = _summary(found, store, last)
+        say_json({**summary, "url": files.url, "manifest": found.manifest, "trouble": trouble})
         return
-    say(f"{run}: {_state(found)}")
+    state = _state(found, store, last)
+    say(f"{run}: {state}")
     say(f"  {_title(found)}")
     say(f"  in {files.url}")
-    _show_figures(found)
+    _show_figures(found, driven=found.state in _UNDER_WAY and not _is_left(found, last))
     for event in trouble[-_EVENTS_SHOWN:]:
         say(f"  {_event(event)}")
-    _show_next(found, store, sent=planned)
+    _show_next(found, store, last, cancelled=state == _CANCELLED)
 
 
-def summary_of(run: str, store: str, *, planned: bool) -> dict[str, Any]:
+def summary_of(run: str, store: str, last: "Submission | None") -> dict[str, Any]:
     """State and figures of a run for a program; see `show_run`."""
     from plymill.cluster import RunNotFoundError, load_run
 
     try:
-        return _summary(load_run(store, run))
+        return _summary(load_run(store, run), store, last)
     except RunNotFoundError:
-        if not planned:
+        if last is None:
             raise
         return {"run_id": run, "state": "unknown", "spec": {}, "progress": None}
 
@@ -127,7 +131,7 @@ def drive(order: Annotated[Path, Parameter(help="What 'plymill submit' has sent.
 
 
 @app.command(help_epilogue="Example: plymill run resume book-1f0c2a3b4d5e")
-def resume(run: RunId, /, *, work: TableWork = _HERE) -> int:
+def resume(run: RunId, /, *, work: HereWork = _HERE) -> int:
     """Go on with a run where it was interrupted."""
     from plymill.cli.running import carry_out
     from plymill.cli.sources import require_store
@@ -177,19 +181,27 @@ def fetch_run(run: str, store: str, folder: Path, *, json: bool) -> None:
     require_folder(folder)
     require_store(store, there=True)
     files = (load_run(store, run).manifest or {}).get("files", {})
-    with fetching(sum(file["bytes"] for file in files.values())) as on_file:
-        paths = fetch(store, run, folder, on_file=on_file)
+    kept: list[str] = []
+    with fetching(sum(file["bytes"] for file in files.values())) as (on_file, on_there):
+
+        def on_kept(name: str, size: int) -> None:
+            kept.append(name)
+            on_there(name, size)
+
+        paths = fetch(store, run, folder, on_file=on_file, on_kept=on_kept)
     if json:
         say_json({"run_id": run, "folder": str(folder), "files": [str(path) for path in paths]})
     else:
-        say(f"{plural(len(paths), 'file')} in {folder}")
+        there = f", {len(kept):,} of them there already, whole" if kept else ""
+        say(f"{plural(len(paths), 'file')} in {folder}{there}")
 
 
-def _summary(run: "RunInfo") -> dict[str, Any]:
+def _summary(run: "RunInfo", store: str, last: "Submission | None" = None) -> dict[str, Any]:
     progress = None if run.progress is None else run.progress.model_dump(mode="json")
     if progress is not None:
         del progress["unit_map"], progress["history"]
-    return {"run_id": run.run_id, "state": run.state, "spec": run.spec, "progress": progress}
+    state = _CANCELLED if _is_cancelled(run, store, last) else run.state
+    return {"run_id": run.run_id, "state": state, "spec": run.spec, "progress": progress}
 
 
 def _silence(run: "RunInfo") -> float:
@@ -200,9 +212,35 @@ def _silence(run: "RunInfo") -> float:
     return silence if silence > _SILENT else 0.0
 
 
-def _state(run: "RunInfo") -> str:
+def _is_left(run: "RunInfo", last: "Submission | None") -> bool:
+    """Whether the driver on the cluster has died without a word in the store, and no other drives.
+
+    A session that began after its end is another driver's.
+    """
+    if last is None or last.active or run.progress is None or run.state not in _UNDER_WAY:
+        return False
+    return last.ended is None or run.progress.started <= last.ended
+
+
+def _is_cancelled(run: "RunInfo", store: str, last: "Submission | None") -> bool:
+    """Whether a run that nobody drives was given up; the store is asked of such runs only."""
+    from plymill.cluster import RunStore
+    from plymill.cluster.sending.submit import is_cancelled
+
+    over = run.state in ("interrupted", "failed", "unknown")
+    if not over and not _silence(run) and not _is_left(run, last):
+        return False
+    return is_cancelled(RunStore.open(store, run.run_id))
+
+
+def _state(run: "RunInfo", store: str, last: "Submission | None" = None) -> str:
+    from plymill.cli.output import program
     from plymill.cli.words import duration
 
+    if _is_cancelled(run, store, last):
+        return _CANCELLED
+    if _is_left(run, last):
+        return f"{run.state}, but its driver is gone; '{program()} resume {run.run_id}' goes on"
     silence = _silence(run)
     return f"{run.state} (silent for {duration(silence)})" if silence else run.state
 
@@ -218,16 +256,16 @@ def _title(run: "RunInfo") -> str:
     return title_of(run.spec)
 
 
-def _show_figures(run: "RunInfo") -> None:
+def _show_figures(run: "RunInfo", *, driven: bool) -> None:
     from plymill.cli.output import say
     from plymill.cli.progress import figures
     from plymill.cli.words import size
 
     if run.progress is not None and run.progress.units_total:
         parts = figures(run.progress)
-        for part in parts if run.state in _UNDER_WAY else [parts[0], parts[2]]:
+        for part in parts if driven else [parts[0], parts[2]]:
             say(f"  {part}")
-        if run.progress.message:
+        if run.progress.message and run.state != "interrupted":  # it says no more than the state
             say(f"  {run.progress.message}")
     summary = (run.manifest or {}).get("stages", {}).get("summary", {})
     for line in [*summary.get("lines", ()), summary.get("note")]:
@@ -239,19 +277,29 @@ def _show_figures(run: "RunInfo") -> None:
 
 def _event(event: dict[str, Any]) -> str:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.get("time", 0)))
-    rest = ", ".join(f"{k} {v}" for k, v in event.items() if k not in ("time", "event"))
+    if event["event"] == "worker lost":  # whose name begins like that of its node
+        rest = f"{event.get('worker')}, {event.get('cause')}"
+    else:
+        left = {name: v for name, v in event.items() if name not in ("time", "event")}
+        if "node" in left:
+            left["node"] = str(left["node"])[:_NODE_SHOWN]
+        rest = ", ".join(f"{name} {value}" for name, value in left.items())
     return f"{when} {event['event']}: {rest}"
 
 
-def _show_next(run: "RunInfo", store: str, *, sent: bool) -> None:
+def _show_next(run: "RunInfo", store: str, last: "Submission | None", *, cancelled: bool) -> None:
     from plymill.cli.output import program, say
     from plymill.cli.running import resume_command, store_flag
 
-    if sent and run.manifest is not None:
+    if last is not None and run.manifest is not None:
         say(f"To fetch the files: {program()} download {run.run_id} FOLDER{store_flag(store)}")
-    elif sent:
-        return  # the cluster says whether it goes on
     elif run.manifest is not None:
         say(f"To fetch the files: {program()} run download {run.run_id}{store_flag(store)}")
-    elif _silence(run) or run.state not in _UNDER_WAY:
+    elif cancelled:  # only what is sent to a cluster is ever cancelled
+        say(f"To take it up again: {program()} resume {run.run_id}{store_flag(store)}")
+    elif run.state in _UNDER_WAY and (last is not None or not _silence(run)):
+        return  # it goes on, or it is said already that nobody drives it
+    elif last is None:
         say(f"To go on: {resume_command(run.run_id, store)}")
+    elif not last.active and last.status != "SUCCEEDED":
+        say(f"To go on: {program()} resume {run.run_id}")

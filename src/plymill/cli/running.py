@@ -58,11 +58,18 @@ def drive_run(job: "JobSpec", store: str, options: "RunOptions") -> int:
     this module and the folder that we are in.
     """
     from plymill.cli.progress import PlainLines
+    from plymill.cluster import RunInterruptedError
     from plymill.cluster.on_ray.session import ray_session
     from plymill.workers import run_job
 
     with ray_session("auto", allow_insecure=options.allow_insecure):
-        result = run_job(job, store, options=options, address="auto", on_progress=PlainLines())
+        try:
+            result = run_job(job, store, options=options, address="auto", on_progress=PlainLines())
+        except RunInterruptedError:
+            raise RunInterruptedError(
+                f"Run {job.run_id} is stopped; what is finished is kept, and "
+                f"'plymill resume {job.run_id}' goes on"
+            ) from None
         _tell(result, _artifacts(result), store)
         return _ending(result)
 

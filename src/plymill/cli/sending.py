@@ -39,12 +39,16 @@ def send(
         again: take a run up that was cancelled.
     """
     from plymill.cli.running import options_of
-    from plymill.cluster.sending.submit import submit
+    from plymill.cluster import RunStore
+    from plymill.cluster.sending.submit import submit, take_up
     from plymill.workers.run import prepare_store
 
     shipment = shipment_of(sending)
     store = store_for_cluster(work.store)
-    done = prepare_store(job, store, reference, again=again)
+    if again:
+        done = _is_done(job.run_id, store)
+    else:
+        done = prepare_store(job, store, reference, again=False)
     if done:
         _tell(job.run_id, store, "", "done already", work)
         return 0
@@ -57,8 +61,17 @@ def send(
         shipment=shipment,
         tell=lambda text: note(f"plymill: {text} ..."),
     )
+    if again:  # and not before: a run that could not be sent is still one that nobody wants
+        take_up(RunStore.open(store, job.run_id))
     _tell(job.run_id, store, sent.name, "sent" if sent.new else "running already", work)
     return 0
+
+
+def _is_done(run_id: str, store: str) -> bool:
+    from plymill.cluster import load_run
+
+    info = load_run(store, run_id)
+    return info.state == "done" and info.manifest is not None
 
 
 def connect(address: str | None, *, allow_insecure: bool) -> "RayJobs":

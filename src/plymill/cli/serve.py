@@ -1,6 +1,8 @@
 """``plymill serve``: the page of a store."""
 
+import socket
 from importlib.util import find_spec
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter, validators
@@ -66,9 +68,18 @@ def _require_packages() -> None:
         )
 
 
+def _is_any(host: str) -> bool:
+    """Whether a server listens on all addresses of its machine; none can be visited by that."""
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return not host
+
+
 def _tell(settings: "Settings", port: int) -> None:
     from plymill.cli.output import note
 
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    host = socket.gethostname() if _is_any(settings.host) else settings.host
+    host = f"[{host}]" if ":" in host else host
     guard = "visitors have to know the token" if settings.token else "for this machine only"
     note(f"The page of {settings.store} is at http://{host}:{port}/ ({guard}). Ctrl-C ends it.")

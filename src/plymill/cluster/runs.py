@@ -106,7 +106,8 @@ def download(
     run_id: str,
     destination: str | Path,
     *,
-    on_file: Callable[[str, int], None] | None = None,
+    on_file: Callable[[str, int], None] = lambda name, size: None,
+    on_kept: Callable[[str, int], None] = lambda name, size: None,
 ) -> list[Path]:
     """Fetch the artefacts of a finished run, several at a time, each checked.
 
@@ -116,7 +117,8 @@ def download(
         store_url: the store.
         run_id: the run.
         destination: a folder, made if need be.
-        on_file: called with the name and size of each file once it is there.
+        on_file: called with the name and size of each file once it is fetched.
+        on_kept: called with those of each file that was there already.
 
     Raises:
         RunNotFoundError: there is no such run, or it has no artefacts yet.
@@ -129,16 +131,19 @@ def download(
         sums = store.files.read(_SUMS)
     except FileNotFoundError:
         raise RunNotFoundError(
-            f"Run {run_id} in {store_url} is not finished: it has no artefacts yet."
+            f"Run {run_id} in {store_url} is not finished: it has no artefacts yet. "
+            f"'plymill status {run_id} --store {store_url}' tells how far it is."
         ) from None
     digests = _parse_sums(sums, where=store.files.place(_SUMS))
     target = ArrowFiles(str(destination))
     sweep_files(Path(destination))
 
     def fetch(name: str) -> Path:
-        size = _fetch(store, target, name, digests[name])
-        if on_file is not None:
-            on_file(name, size)
+        kept = _size_there(target, name, digests[name])
+        if kept is None:
+            on_file(name, _fetch(store, target, name, digests[name]))
+        else:
+            on_kept(name, kept)
         return Path(destination) / name
 
     with ThreadPoolExecutor(_FETCHERS) as pool:
@@ -147,13 +152,17 @@ def download(
     return [*paths, Path(destination) / "SHA256SUMS"]
 
 
-def _fetch(store: RunStore, target: ArrowFiles, name: str, digest: str) -> int:
+def _size_there(target: ArrowFiles, name: str, digest: str) -> int | None:
+    """The size of a file that is there already; None if there is none with this digest."""
     if not target.is_local:
         raise StoreError(f"{target.url} is no folder of this machine.")
-    if target.exists(name):
-        there = target.read(name)
-        if hashlib.sha256(there).hexdigest() == digest:
-            return len(there)
+    if not target.exists(name):
+        return None
+    there = target.read(name)
+    return len(there) if hashlib.sha256(there).hexdigest() == digest else None
+
+
+def _fetch(store: RunStore, target: ArrowFiles, name: str, digest: str) -> int:
     path = f"{ARTIFACTS}/{name}"
     try:
         data = store.files.read(path)

@@ -17,6 +17,10 @@ STORE_KEY, WEIGHT_KEY = "plymill_store", "plymill_weight"
 ACTIVE = ("PENDING", "RUNNING")
 
 
+class NoAttemptError(ClusterError):
+    """A run that was never sent to the cluster, or that it has forgotten."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
     """What a cluster tells of one attempt to drive a run. Times are seconds since 1970.
@@ -126,7 +130,7 @@ def require_attempt(jobs: Jobs, run_id: str) -> Submission:
     """The last attempt of a run.
 
     Raises:
-        ClusterError: the cluster knows of none; the sentence names the runs that it knows.
+        NoAttemptError: the cluster knows of none; the sentence names the runs that it knows.
     """
     there = jobs.submissions()
     found = attempts(there, run_id)
@@ -134,7 +138,7 @@ def require_attempt(jobs: Jobs, run_id: str) -> Submission:
         return found[-1]
     known = sorted({s.run_id for s in there})
     what = f"it knows {', '.join(known)}" if known else "it knows no runs of plymill"
-    raise ClusterError(f"The cluster at {jobs.address} knows no run '{run_id}'; {what}.")
+    raise NoAttemptError(f"The cluster at {jobs.address} knows no run '{run_id}'; {what}.")
 
 
 def next_name(earlier: Sequence[Submission], run_id: str) -> str:

@@ -173,7 +173,7 @@ def delete_run(store: RunStore, jobs: Jobs | None) -> int:
         if active is not None:
             raise ClusterError(
                 f"Run {store.run_id} is {active.status.lower()} on the cluster at {jobs.address}; "
-                "stop it first."
+                f"'plymill stop {store.run_id}' stops it."
             )
         for attempt in found:
             with suppress(ClusterError):
