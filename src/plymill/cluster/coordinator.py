@@ -108,7 +108,7 @@ class Coordinator:
             return self._run()
         except KeyboardInterrupt:
             self._require_mine()
-            self._end("interrupted", "stopped by Ctrl-C or SIGTERM")
+            self._end("interrupted", "stopped")
             raise RunInterruptedError(
                 f"Run {self._store.run_id} is stopped. What is finished is kept in "
                 f"{self._store.url}; run the same command again to go on."

@@ -7,6 +7,7 @@ that answers without one would let anybody run anything; it is refused unless th
 import asyncio
 import logging
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ _TALKATIVE = (
     "ray.dashboard.modules.job.sdk",
     "ray._private.runtime_env.packaging",
 )
+#: How the head says, at the end of a traceback, that it cannot ask another node.
+_UNANSWERED = re.compile("Cannot connect to host|Client[A-Za-z]*Error|TimeoutError").search
 _OVERRIDES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")  # of whatever address Ray is given
 
 
@@ -110,7 +113,16 @@ class RayJobs:
 
     def logs(self, name: str) -> str:
         """See `Jobs.logs`."""
-        return str(self._ask(lambda: self._client.get_job_logs(name)))
+        try:
+            return str(self._ask(lambda: self._client.get_job_logs(name)))
+        except ClusterError as error:
+            # The head has to pass the question on to the node that runs the driver.
+            if not _is_unanswered(error.__cause__):
+                raise
+            attempt = next((s for s in self.submissions() if s.name == name), None)
+            if attempt is None:
+                raise
+            raise ClusterError(_log_is_gone(attempt)) from error
 
     def follow(self, name: str) -> Iterator[str]:
         """See `Jobs.follow`. A connection that ends before the job does is made again."""
@@ -229,9 +241,26 @@ def _number(text: str) -> float:
 
 
 def _last_line(error: Exception) -> str:
-    """What a traceback from the server ends with; or all, if it is none."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1].rstrip(".") + "." if lines else type(error).__name__
+    """What a traceback from the server ends with, but for a full stop alone on its line."""
+    lines = [line.strip() for line in str(error).splitlines() if any(map(str.isalpha, line))]
+    return lines[-1].rstrip(".") + "." if lines else f"{type(error).__name__}."
+
+
+def _is_unanswered(error: BaseException | None) -> bool:
+    """Whether the node of a driver does not answer the head; or not in time, and so neither we."""
+    from requests import ReadTimeout
+
+    if isinstance(error, RuntimeError):
+        return _UNANSWERED(_last_line(error)) is not None
+    return isinstance(error, (ReadTimeout, TimeoutError))
+
+
+def _log_is_gone(attempt: Submission) -> str:
+    run = attempt.run_id
+    if attempt.active:
+        return f"The node that runs the driver of {run} does not answer; ask again in a minute."
+    more = "" if attempt.status == "SUCCEEDED" else f"; 'plymill resume {run}' goes on"
+    return f"The node that ran the driver is gone, and its log with it{more}."
 
 
 @contextmanager
