@@ -67,6 +67,7 @@ def test_ctrl_c_is_heard_while_nobody_answers(mute: socket.socket) -> None:
     with subprocess.Popen(
         [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
+        mute.settimeout(60)
         connection, _ = mute.accept()
         with connection:
             assert connection.recv(3) == b"GET"
@@ -120,3 +121,27 @@ def test_a_bucket_that_is_missing_is_asked_for_again() -> None:
 
 def test_a_bucket_that_is_to_be_made_may_be_missing() -> None:
     meet(Bucket(arrow.FileType.NotFound), new_name(), "?allow_bucket_creation=true")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        (
+            "hdfs://x/y",
+            r"'hdfs://x/y': it is of no kind that is known here; expected a folder, s3:",
+        ),
+        ("S3://b/c", "'S3://b/c': it is of no kind"),
+        ("http://user:secret@host/x", r"URL http://\.\.\. holds credentials"),
+        ("s3://key:secret@bucket/x", r"URL s3://\.\.\. holds credentials"),
+        ("s3://b/a\nb", r"'s3://b/a\\nb': it is of no kind"),
+        ("s3://a b/c", r"Cannot open the store 's3://a b/c': [^\n]*; expected a folder"),
+    ],
+)
+def test_urls_that_name_no_store_are_refused_in_one_line_that_holds_no_secret(
+    url: str, said: str
+) -> None:
+    with pytest.raises(StoreError, match=said) as caught:
+        ArrowFiles(url)
+    assert "secret" not in str(caught.value)
+    assert "allow_delayed_open" not in str(caught.value)
+    assert "\n" not in str(caught.value)

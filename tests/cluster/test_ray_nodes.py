@@ -1,5 +1,6 @@
 """Nodes that come and go, as Ray lists them. Needs the package, starts no cluster."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -265,3 +266,22 @@ def test_a_task_goes_to_a_node_that_is_ours_and_reaches_the_store(
     assert executor._place("merge", 50, ["second"]) == other, "it was lost on the second"
     with pytest.raises(ClusterError, match=r"'merge' needs a node .* the largest offers 0 MB"):
         executor._place("merge", 101 * 2**20, [])
+
+
+def test_the_first_node_is_waited_for_but_not_for_ever(
+    executor: RayExecutor, nodes: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    nodes.update(head={"memory": 100.0})
+    assert executor._place("prepare", 50, []) is None
+    now = 599.0
+    assert executor._place("prepare", 50, []) is None
+    nodes.update(first=LARGE)
+    assert executor._place("prepare", 50, []) == "first"
+    del nodes["first"]
+    now = 1000.0
+    assert executor._place("prepare", 50, []) is None
+    now = 1601.0
+    with pytest.raises(ClusterError, match=r"'prepare' .* none has joined in 10 minutes"):
+        executor._place("prepare", 50, [])

@@ -309,11 +309,12 @@ class Coordinator:
         return self._session
 
     def _require_mine(self) -> None:
-        if not self._mine():
-            raise RunTakenError(
-                f"Another driver has taken run {self._store.run_id} over; this one leaves it to "
-                "that."
-            )
+        if self._mine():
+            return
+        run = self._store.run_id
+        if not self._store.exists():
+            raise RunTakenError(f"Run {run} is not in {self._store.url} any more: it was deleted.")
+        raise RunTakenError(f"Another driver has taken run {run} over; this one leaves it to that.")
 
     def _end(self, phase: str, message: str) -> None:
         if not self._mine():

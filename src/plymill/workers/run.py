@@ -5,12 +5,14 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 from plymill.books import open_book
 from plymill.cluster import (
     Coordinator,
     CorruptFileError,
+    Job,
     JobSpec,
     Progress,
     RunNotFoundError,
@@ -19,7 +21,7 @@ from plymill.cluster import (
     RunStore,
     SpecError,
 )
-from plymill.cluster.driving import driving
+from plymill.cluster.driving import Driving, driving
 from plymill.cluster.logs import Logging, log_to
 from plymill.cluster.metrics import Metering
 from plymill.cluster.runs import load_run
@@ -79,40 +81,60 @@ def _drive(
     on_progress: Callable[[Progress], None] | None,
     reference: str | Path | None,
 ) -> RunResult:
-    from plymill.cluster.on_ray.executor import RayExecutor
-    from plymill.cluster.on_ray.metrics import RaySink
-    from plymill.cluster.on_ray.session import log_file, ray_session
-    from plymill.cluster.on_ray.shares import RayShares
+    from plymill.cluster.on_ray.session import ray_session
 
     store = RunStore.open(store_url, spec.run_id)
     job = make_job(spec, options)
     if address is None and isinstance(job, MatchRun) and not _is_done(store_url, spec.run_id):
         job.try_out(_teller(store, on_progress))  # what is at fault here is so before Ray starts
-    store.write_spec(spec)
-    _store_reference(spec, store, reference)
-    with (
-        driving(store, on_lost=_interruption(), tell=_teller(store, on_progress)) as held,
-        ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure),
-    ):
-        shares = None if address is None else RayShares(store.url, options.weight)
-        patient = store.patient(PATIENCE)  # the lease has a rhythm of its own
-        executor = RayExecutor(job, patient, UnitActor, threads=options.threads, shares=shares)
-        coordinator = Coordinator(
-            job,
-            patient,
-            executor,
-            options=options,
-            on_progress=on_progress,
-            watchers=(Logging(spec.run_id), Metering(spec.run_id, RaySink())),
-            mine=lambda: not held.lost,
+    ray = ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure)
+    with ExitStack() as stack:
+        if address is not None:  # a cluster that refuses us leaves nothing in the store
+            stack.enter_context(ray)
+        store.write_spec(spec)
+        _store_reference(spec, store, reference)
+        held = stack.enter_context(
+            driving(store, on_lost=_interruption(), tell=_teller(store, on_progress))
         )
-        try:
-            beside_ray = None if options.log_file else log_file(spec.run_id)
-            with log_to(beside_ray, options.log_level):
-                return coordinator.run()
-        finally:
-            if shares is not None:
-                shares.leave()
+        if address is None:
+            stack.enter_context(ray)
+        return _coordinate(job, store, held, options, on_progress, shared=address is not None)
+
+
+def _coordinate(
+    job: Job,
+    store: RunStore,
+    held: Driving,
+    options: RunOptions,
+    on_progress: Callable[[Progress], None] | None,
+    *,
+    shared: bool,
+) -> RunResult:
+    """Carry a run out that is ours to drive, on the Ray that we are connected to."""
+    from plymill.cluster.on_ray.executor import RayExecutor
+    from plymill.cluster.on_ray.metrics import RaySink
+    from plymill.cluster.on_ray.session import log_file
+    from plymill.cluster.on_ray.shares import RayShares
+
+    run_id = store.run_id
+    shares = RayShares(store.url, options.weight) if shared else None
+    patient = store.patient(PATIENCE)  # the lease has a rhythm of its own
+    coordinator = Coordinator(
+        job,
+        patient,
+        RayExecutor(job, patient, UnitActor, threads=options.threads, shares=shares),
+        options=options,
+        on_progress=on_progress,
+        watchers=(Logging(run_id), Metering(run_id, RaySink())),
+        mine=lambda: not held.lost,
+    )
+    try:
+        beside_ray = None if options.log_file else log_file(run_id)
+        with log_to(beside_ray, options.log_level):
+            return coordinator.run()
+    finally:
+        if shares is not None:
+            shares.leave()
 
 
 def _interruption() -> Callable[[], None]:

@@ -1,5 +1,6 @@
 """The nodes of a Ray cluster, and which of them a run can use."""
 
+import time
 from typing import Any
 
 import ray
@@ -7,6 +8,7 @@ import ray
 from plymill.cluster.errors import ClusterError
 from plymill.cluster.executor import Report
 from plymill.cluster.job import Job
+from plymill.cluster.logs import log
 from plymill.cluster.machine import events as e
 from plymill.cluster.on_ray.probe import RayProbe
 from plymill.cluster.storage.store import RunStore
@@ -15,6 +17,7 @@ from plymill.cluster.storage.store import RunStore
 Live = dict[str, dict[str, float]]
 
 _MB = 2**20
+_FIRST_NODE = 600.0  # seconds to wait for one
 
 
 class Nodes:
@@ -35,6 +38,7 @@ class Nodes:
         self._probe: RayProbe | None = None
         self._too_small: dict[str, str] = {}
         self._met = False  # whether any node was ever large enough
+        self._lonely: float | None = None  # since when there is no node at all
         self.room: dict[str, int] = {}
 
     def probe(self, store: RunStore) -> None:
@@ -68,7 +72,7 @@ class Nodes:
         """The nodes that can be used and could run a task; none as long as none can be used.
 
         Raises:
-            ClusterError: those that can be used are too small, or nothing is there to wait for.
+            ClusterError: those that can be used are too small, or none has come for long.
         """
         self.require_any()
         usable = self.room or [
@@ -76,6 +80,10 @@ class Nodes:
             for node, offers in live.items()
             if offers.get("CPU", 0) >= 1 and node not in self._refused
         ]
+        if not usable:
+            self._wait_for_a_node(task)
+            return []
+        self._lonely = None
         largest = max((live[node].get("memory", 0) for node in usable), default=0)
         if largest < memory:
             raise ClusterError(
@@ -83,6 +91,18 @@ class Nodes:
                 f"memory, but the largest offers {int(largest) // _MB} MB."
             )
         return [node for node in self.room if live[node].get("memory", 0) >= memory]
+
+    def _wait_for_a_node(self, task: str) -> None:
+        """The first node may still start, as of a cluster that has just been asked for it."""
+        now = time.monotonic()
+        if self._lonely is None:
+            self._lonely = now
+            log("warning", "no node with a processor has joined yet: the run waits", {"task": task})
+        if now - self._lonely > _FIRST_NODE:
+            raise ClusterError(
+                f"The task '{task}' needs a node with a processor, but none has joined in "
+                f"{_FIRST_NODE / 60:g} minutes; look at the cluster, then resume the run."
+            )
 
     def _consider(self, node: str, resources: dict[str, float]) -> list[Report]:
         """Meet a node, once it is known to reach the store."""

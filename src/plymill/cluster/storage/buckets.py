@@ -5,6 +5,7 @@ bucket that does not exist as an empty one. So every process, before it does any
 bucket, asks for it once, in a thread of its own, and waits only as long as a person would.
 """
 
+import re
 from collections.abc import Callable
 from concurrent.futures import Future
 from copy import copy
@@ -14,12 +15,44 @@ from typing import TypeVar
 from pyarrow import fs as arrow
 
 from plymill.cluster.errors import StoreAwayError, StoreError
+from plymill.words import printable
 
 T = TypeVar("T")
 
 ANSWER_SECONDS = 20.0
+EXPECTED_STORE = "expected a folder, s3://bucket/path or gs://bucket/path"
+_SCHEMES = ("s3", "gs", "file")
+_LONGEST = 200  # characters of a reason
+_DELAYED = "allow_delayed_open=true"
+_OURS = re.compile(rf"[?&]{_DELAYED}")
 _EXPECTED = "expected a network that leads to it, and somebody there who answers"
 _met: set[str] = set()
+
+
+def require_bucket_url(url: str) -> None:
+    """See that a URL is of a kind that we know, and may be shown to others.
+
+    Raises:
+        StoreError: it is not.
+    """
+    scheme, _, rest = url.partition("://")
+    user, at, _ = rest.partition("/")[0].rpartition("@")  # gs://anonymous@bucket has no secret
+    if at and ":" in user:
+        raise StoreError(
+            f"The store's URL {scheme}://... holds credentials, which others could read; expected "
+            "them in the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+        )
+    if scheme not in _SCHEMES or not url.isprintable():
+        raise StoreError(
+            f"Cannot open the store '{printable(url)}': it is of no kind that is known here; "
+            f"{EXPECTED_STORE}."
+        )
+
+
+def reason_of(error: Exception) -> str:
+    """What Arrow says, in one line and without what we have added to the URL."""
+    said = _OURS.sub("", str(error)).split("\n", 1)[0].strip().rstrip(".")
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
 
 
 def open_bucket(url: str) -> tuple[arrow.FileSystem, str]:
@@ -94,4 +127,4 @@ def _one_request_a_file(url: str) -> str:
     """Let Arrow put a small S3 object in one request, which it does not by default."""
     if not url.startswith("s3://") or "allow_delayed_open" in url:
         return url
-    return f"{url}{'&' if '?' in url else '?'}allow_delayed_open=true"
+    return f"{url}{'&' if '?' in url else '?'}{_DELAYED}"

@@ -16,7 +16,13 @@ from typing import Any, Protocol, Self, TypeVar
 from pyarrow import fs as arrow
 
 from plymill.cluster.errors import StoreAwayError, StoreError, StoreFullError
-from plymill.cluster.storage.buckets import meet_bucket, open_bucket
+from plymill.cluster.storage.buckets import (
+    EXPECTED_STORE,
+    meet_bucket,
+    open_bucket,
+    reason_of,
+    require_bucket_url,
+)
 from plymill.cluster.storage.claims import create_by_claims
 from plymill.cluster.storage.leftovers import UNFINISHED, create_whole, sweep_files, write_whole
 from plymill.cluster.storage.retries import Patience, is_transient
@@ -293,6 +299,7 @@ def _open(url: str) -> tuple[arrow.FileSystem, str]:
     try:
         if "://" not in url:
             return arrow.LocalFileSystem(), _local_root(url)
+        require_bucket_url(url)
         filesystem, root = open_bucket(url)
         if not root.strip("/"):
             raise ValueError("it names no bucket")
@@ -300,10 +307,8 @@ def _open(url: str) -> tuple[arrow.FileSystem, str]:
         raise
     except (OSError, RuntimeError, ValueError) as error:
         kind = StoreAwayError if is_transient(error) else StoreError
-        raise kind(
-            f"Cannot open the store '{url}': {error}; expected a folder, s3://bucket/path or "
-            "gs://bucket/path."
-        ) from error
+        reason = reason_of(error)
+        raise kind(f"Cannot open the store '{url}': {reason}; {EXPECTED_STORE}.") from error
     return filesystem, root.rstrip("/")
 
 

@@ -78,6 +78,10 @@ class RunStore:
         """Where the run's files are."""
         return self.files.url
 
+    def exists(self) -> bool:
+        """Whether anybody has written down what the run is to do."""
+        return self.files.exists("spec.json")
+
     # --- spec and plan ----------------------------------------------------------------------------
 
     def write_spec(self, spec: JobSpec) -> None:
