@@ -117,11 +117,21 @@ def test_losses_are_told_by_cause() -> None:
 
 def test_ages_are_those_of_the_oldest_and_a_longer_plan_begins_anew() -> None:
     kept = Kept()
-    metering = Metering("squares-1", kept)
+    timer = 0.0
+    metering = Metering("squares-1", kept, timer=lambda: timer)
 
     def at(now: float, unit_map: str) -> tuple[float, float]:
+        nonlocal timer
+        timer = now
+        jumping = 7200.0 * (len(unit_map) % 2)  # the clock of the machine says nothing of an age
         metering.progressed(
-            Progress(run_id="squares-1", state="solving", started=0, updated=now, unit_map=unit_map)
+            Progress(
+                run_id="squares-1",
+                state="solving",
+                started=0,
+                updated=now + jumping,
+                unit_map=unit_map,
+            )
         )
         return kept.value(QUEUE_AGE, "squares-1"), kept.value(FLIGHT_AGE, "squares-1")
 

@@ -3,6 +3,7 @@
 No Ray here: where the numbers go is a `Sink`, see `plymill.cluster.on_ray.metrics`.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -128,9 +129,13 @@ class Metering:
     Args:
         run_id: the run.
         sink: where the numbers go.
+        timer: seconds from any point in time; unlike the clock it is never set.
     """
 
-    def __init__(self, run_id: str, sink: Sink) -> None:
+    def __init__(
+        self, run_id: str, sink: Sink, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._timer = timer
         self._run = {"run": run_id}
         self._sink = sink
         self._item = "items"
@@ -159,7 +164,7 @@ class Metering:
 
     def progressed(self, progress: Progress) -> None:
         """See `Watcher`: what is a value of now."""
-        now = progress.updated
+        now = self._timer()
         self._item = progress.item
         self._ages.seen(progress.unit_map, now)
         for status, state in _STATES.items():
