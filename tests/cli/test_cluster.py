@@ -153,6 +153,10 @@ def test_a_run_is_sent_its_driver_killed_and_what_it_makes_is_the_same(
     os.kill(holder["pid"], signal.SIGKILL)
     wait("the end of the driver", lambda: cluster.jobs()[run]["status"] == "FAILED")
     assert not cluster.lease(run)["released"]
+    told = cluster.plymill("status", run).stdout
+    assert f"exit code -9; 'plymill logs {run}' shows its last words)" in told.splitlines()[0]
+    assert f"plymill resume {run}" in told
+    assert "time left" not in told, "nobody works on it"
     assert f"Run {run} is sent: {run}-2." in cluster.plymill("resume", run).stdout
     followed = cluster.plymill("logs", run, "--follow").stdout
     assert "runtime_resources/py_modules_files" in followed, "plymill was shipped"
