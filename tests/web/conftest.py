@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from plymill.cluster import Coordinator, JobSpec, LocalExecutor, RunOptions, RunStore
 from plymill.web import Settings
 from plymill.web.app import make_app
+from plymill.web.connections import Limits
 from plymill.web.server import listen, server_of
 from plymill.workers import BookJob, GridJob, PoolJob, make_job
 
@@ -161,9 +162,9 @@ def ask(client: TestClient) -> Callable[..., Any]:
 
 
 @contextmanager
-def served(settings: Settings) -> Iterator[str]:
+def served(settings: Settings, limits: Limits | None = None) -> Iterator[str]:
     """A real server in a thread of this process; its address."""
-    server = server_of(settings)
+    server = server_of(settings, limits)
     with listen(settings) as sock:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
         thread.start()

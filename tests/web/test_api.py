@@ -139,6 +139,20 @@ def test_moves_that_are_none_are_told(ask: Ask, made: Made, moves: str) -> None:
     assert ask(f"/books/{made.book}/position?moves={moves}", 422)["error"].endswith(".")
 
 
+@pytest.mark.parametrize("moves", [r"\ud800", r"4\ud8004", r"\u0000\u001b[2J", r"\u202e44"])
+def test_moves_that_are_no_text_are_told_escaped(
+    client: TestClient, made: Made, moves: str
+) -> None:
+    """JSON can hold halves of characters, which no answer can be made of."""
+    where = f"/api/v1/books/{made.book}/positions"
+    asked = f'{{"positions": ["{moves}", "444"]}}'
+    answer = client.post(where, content=asked, headers={"content-type": "application/json"})
+    assert answer.status_code == 200
+    fault, _ = answer.json()["answers"]
+    assert fault["moves"].isprintable()
+    assert fault["error"].isprintable()
+
+
 def test_many_positions_in_one_request(client: TestClient, made: Made) -> None:
     asked = [f"{OPENING}1", "xyz", OPENING, f"{OPENING}711656"]
     where = f"/api/v1/books/{made.book}/positions"

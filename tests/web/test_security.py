@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from plymill.web import ServeError, Settings
-from plymill.web.security import COOKIE, SESSION_SECONDS, is_session, new_session
+from plymill.web.security import COOKIE, SESSION_SECONDS, is_session, new_session, same
 from tests.web.conftest import Made, client_of
 
 TOKEN = "correct-horse-battery"
@@ -162,6 +162,24 @@ def test_a_made_up_cookie_lets_nobody_in(guarded: TestClient, cookie: str) -> No
     assert guarded.get("/runs", headers={"cookie": cookie}).status_code == 303
 
 
+@pytest.mark.parametrize(
+    "value", [b"\xff\xfe", "\N{SNOWMAN}".encode(), b"\xed\xa0\x80", b"a.\xff", b'"\\377.\\000"']
+)
+def test_bytes_that_are_no_letters_let_nobody_in(guarded: TestClient, value: bytes) -> None:
+    cookie = {b"cookie": COOKIE.encode() + b"=" + value}
+    assert guarded.get("/runs", headers=cookie).status_code == 303
+    for scheme in (b"Bearer ", b"Basic ", b""):
+        answer = guarded.get("/api/v1/runs", headers={b"authorization": scheme + value})
+        assert answer.status_code == 401
+    assert guarded.post("/login", content=b"token=" + value).status_code == 401
+
+
+@pytest.mark.parametrize("text", ["\ud800", "\N{SNOWMAN}", "\0"])
+def test_any_text_can_be_compared_with_the_token(text: str) -> None:
+    assert not same(text, TOKEN)
+    assert not is_session(f"{text}.{text}", TOKEN, 1e9)
+
+
 def test_without_a_token_there_is_nothing_to_log_in_to(client: TestClient) -> None:
     assert client.get("/login?next=/books").headers["location"] == "/books"
     assert client.post("/login", data={"token": "x"}).headers["location"] == "/runs"
@@ -230,7 +248,26 @@ def test_long_addresses_and_large_bodies_are_refused(client: TestClient, made: M
     assert client.post(where, content=b"x" * 2_000_000).status_code == 413
     pieces = (b"x" * 100_000 for _ in range(20))  # whose length is not told beforehand
     assert client.post(where, content=pieces).status_code == 413
-    assert client.post(where, content=b"{}", headers={"content-length": "x"}).status_code == 413
+    for length in ("x", "9" * 5000):
+        answer = client.post(where, content=b"{}", headers={"content-length": length})
+        assert answer.status_code == 413
+
+
+def test_who_is_refused_is_not_listened_to_any_longer(
+    client: TestClient, guarded: TestClient, made: Made
+) -> None:
+    where = f"/api/v1/books/{made.book}/positions"
+    refused = [
+        client.get(f"/runs?{'x' * 5000}"),
+        client.post(where, content=b"x" * 2_000_000),
+        client.post(where, content=(b"x" * 100_000 for _ in range(20))),
+        client.get("/runs", headers={"host": ""}),
+        guarded.post(where, content=b"{}"),
+        guarded.post("/runs", content=b"{}"),
+    ]
+    for answer in refused:
+        assert answer.headers["connection"] == "close"
+    assert "connection" not in guarded.get("/runs").headers
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "POST"])

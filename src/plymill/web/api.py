@@ -24,6 +24,7 @@ from plymill.web.models import (
 )
 from plymill.web.page import ThePage, sentence
 from plymill.web.runs import artifacts_of, detail_of, events_of, summaries_of, units_of
+from plymill.words import printable
 from plymill.workers.match_look import parse_match_id
 
 router = APIRouter(
@@ -104,7 +105,7 @@ def get_positions(page: ThePage, run_id: RunId, asked: PositionsAsked) -> Positi
         try:
             return shelf.ask(moves, solve=asked.solve)
         except IllegalMoveError as error:
-            return PositionFault(moves=moves, error=sentence(error))
+            return PositionFault(moves=printable(moves), error=sentence(error))
 
     return PositionsAnswered(answers=[answer(moves) for moves in asked.positions])
 

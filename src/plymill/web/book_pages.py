@@ -9,6 +9,7 @@ from plymill.errors import IllegalMoveError
 from plymill.web.models import PositionAnswer, Value
 from plymill.web.page import ThePage, sentence, wants_part
 from plymill.web.shelves import Shelf
+from plymill.words import printable
 
 router = APIRouter(include_in_schema=False)
 
@@ -36,7 +37,13 @@ def book(page: ThePage, request: Request, run_id: str, moves: str | None = None)
         status = 200  # htmx shows nothing of an answer that is an error
     values = explorer(shelf, answer)
     return page.show(
-        request, "book.html", status=status, asked=asked, fault=fault, shelf=shelf.entry, **values
+        request,
+        "book.html",
+        status=status,
+        asked=printable(asked),
+        fault=fault,
+        shelf=shelf.entry,
+        **values,
     )
 
 

@@ -11,6 +11,7 @@ from math import ceil, sqrt
 
 _BINS = 60
 _MOST_SQUARES = 6000
+_SHORTEST = 1e-6  # seconds of a curve: in less any rate would be without end
 
 #: What a unit can be, by its class, in the order in which a square of several shows them.
 _KINDS: Mapping[str, str] = {"q": "failed", "w": "flying", ".": "waiting", "d": "done"}
@@ -40,7 +41,7 @@ class Curve:
 def throughput(samples: Sequence[tuple[float, float]]) -> Curve | None:
     """Items a second, from samples of time and items done; None if there are too few."""
     points = sorted(samples)
-    if len(points) < 2 or points[-1][0] <= points[0][0]:
+    if len(points) < 2 or points[-1][0] - points[0][0] < _SHORTEST:
         return None
     begin, end = points[0][0], points[-1][0]
     bins = min(_BINS, len(points) - 1)

@@ -64,6 +64,7 @@ class InsideFiles:
 
     def list(self, folder: str) -> list[str]:
         """See `Files.list`."""
+        self.require_there()
         try:
             return self._files.list(self._inside(folder))
         except FileNotFoundError:
@@ -80,9 +81,24 @@ class InsideFiles:
         """See `Files.sub`."""
         return InsideFiles(self._files, self._inside(folder))
 
+    def require_there(self) -> None:
+        """Nothing, if the store is there: then what is missing in it is missing.
+
+        Raises:
+            StoreError: its folder is gone, or the disk that it was on.
+        """
+        if self._root is not None and not self._root.is_dir():
+            raise StoreError(f"The store '{self._root.name}' is not there any more.")
+
     def place(self, path: str) -> str:
         """See `Files.place`."""
         return self._files.place(f"{self._folder}/{path}" if self._folder else path)
+
+    def without_place(self, text: str) -> str:
+        """The text with paths within the store only: where it is concerns nobody else."""
+        for folder in (self._files.url, *([] if self._root is None else [str(self._root)])):
+            text = text.replace(f"{folder.partition('?')[0].rstrip('/')}/", "")
+        return text
 
     def patient(self, seconds: float) -> "InsideFiles":
         """See `Files.patient`; who looks at a page does not wait for a store that is away."""
@@ -128,6 +144,7 @@ class InsideFiles:
     def _file(self, path: str) -> str:
         """The same of a file; what is something else, such as a pipe, is not there."""
         inside = self._inside(path)
-        if self._root is not None and not (self._root / inside).is_file():
+        # `Path.is_file` raises where a name is too long or a folder is closed to us.
+        if self._root is not None and not os.path.isfile(self._root / inside):  # noqa: PTH113
             raise FileNotFoundError(path)
         return inside

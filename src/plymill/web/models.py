@@ -101,7 +101,7 @@ class UnitPage(BaseModel):
 class Event(BaseModel):
     """Something that happened in a run."""
 
-    time: float
+    time: float | None = Field(description="null where the file names none.")
     event: str
     details: dict[str, Any]
 
@@ -139,7 +139,7 @@ class PositionAnswer(BaseModel):
 class PositionFault(BaseModel):
     """A move string that is none."""
 
-    moves: str
+    moves: str = Field(description="As it was asked, with what cannot be shown escaped.")
     error: str
 
 

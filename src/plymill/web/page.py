@@ -18,7 +18,8 @@ from plymill.web.played import PlayedRuns
 from plymill.web.reading import StoreReader
 from plymill.web.settings import Settings
 from plymill.web.shelves import Library
-from plymill.words import duration, plural, rate, size, time_range
+from plymill.web.sound import time_of
+from plymill.words import duration, plural, printable, rate, size, time_range
 
 STATIC = Path(__file__).parent / "static"
 _DIGITS = 10
@@ -131,8 +132,8 @@ def _environment() -> Environment:
 
 
 def sentence(error: Exception) -> str:
-    """What an error says, begun and closed like a sentence."""
-    text = " ".join(str(error).split())
+    """What an error says, begun and closed like a sentence, with what cannot be shown escaped."""
+    text = printable(" ".join(str(error).split()))
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
@@ -146,11 +147,12 @@ def _plain(value: object) -> object:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
 
 
-def _when(seconds: float | None) -> Markup:
-    """A point in time, which the browser shows in the time of its place."""
-    if seconds is None:
+def _when(seconds: object) -> Markup:
+    """A point in time, which the browser shows in the time of its place; nothing if it is none."""
+    time = time_of(seconds)
+    if time is None:
         return Markup("")
-    moment = datetime.fromtimestamp(seconds, UTC)
+    moment = datetime.fromtimestamp(time, UTC)
     return Markup('<time datetime="{}">{} UTC</time>').format(
         f"{moment:%Y-%m-%dT%H:%M:%SZ}", f"{moment:%Y-%m-%d %H:%M:%S}"
     )

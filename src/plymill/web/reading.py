@@ -7,12 +7,27 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from plymill.cluster import ArrowFiles, CorruptFileError, Plan, RunInfo, RunNotFoundError, RunStore
+from plymill.cluster import (
+    ArrowFiles,
+    CorruptFileError,
+    Plan,
+    RunInfo,
+    RunNotFoundError,
+    RunStore,
+)
 from plymill.cluster.runs import info_of
 from plymill.cluster.sending.submit import is_cancelled, owner_of
 from plymill.cluster.storage.store import ARTIFACTS
 from plymill.web.inside import InsideFiles
 from plymill.web.memo import Memo
+from plymill.web.sound import (
+    is_figure,
+    mapping_of,
+    plain_of,
+    sound_plan,
+    sound_receipts,
+    sound_run,
+)
 
 #: States in which a run is being worked on.
 UNDER_WAY = ("planning", "solving", "finishing")
@@ -48,7 +63,7 @@ class StoreReader:
         self._owners: Memo[str, str | None] = Memo(_MOST_RUNS)
         self._cancelled: Memo[str, bool] = Memo(_MOST_RUNS)
         self._plans: Memo[str, Plan | None] = Memo(16)
-        self._provenance: Memo[str, dict[str, Any] | None] = Memo(4)
+        self._receipts: Memo[str, list[dict[str, Any]] | None] = Memo(4)
         self._events: Memo[str, list[dict[str, Any]]] = Memo(16)
         self._audited: Memo[str, frozenset[str]] = Memo(16)
 
@@ -85,20 +100,28 @@ class StoreReader:
     def plan(self, run_id: str) -> Plan | None:
         """The units of a run, as far as it is planned."""
         run = self.run(run_id)
-        return self._of_run(self._plans, run, self.store(run_id).read_plan)
-
-    def provenance(self, run_id: str) -> dict[str, Any] | None:
-        """Who computed what; None until the run is finished."""
-        run = self.run(run_id)
-        if run.manifest is None:
-            return None
         store = self.store(run_id)
-        return self._of_run(self._provenance, run, lambda: store.read_json("provenance.json"))
+        return self._of_run(self._plans, run, lambda: sound_plan(store.read_plan()))
+
+    def receipts(self, run_id: str) -> list[dict[str, Any]] | None:
+        """Who computed which unit of the plan; None until the run is finished."""
+        run = self.run(run_id)
+        plan = self.plan(run_id)
+        if run.manifest is None or plan is None:
+            return None
+        store, count = self.store(run_id), len(plan.units)
+
+        def read() -> list[dict[str, Any]] | None:
+            found = sound_receipts(store.read_json("provenance.json"))
+            return found and [receipt for receipt in found if receipt["unit"] < count]
+
+        return self._of_run(self._receipts, run, read)
 
     def events(self, run_id: str) -> list[dict[str, Any]]:
         """What happened, in the order in which it did."""
         run = self.run(run_id)
-        return self._of_run(self._events, run, self.store(run_id).read_events)
+        store = self.store(run_id)
+        return self._of_run(self._events, run, lambda: plain_of(store.read_events()))
 
     def audited(self, run_id: str) -> frozenset[str]:
         """The names of the units of which there is a second opinion."""
@@ -111,7 +134,9 @@ class StoreReader:
 
     def owner(self, run_id: str) -> str | None:
         """Who submitted the run, if that is known."""
-        return self._owners.get(run_id, lambda: owner_of(self.store(run_id)), lambda _: _ENDED)
+        return self._owners.get(
+            run_id, lambda: plain_of(owner_of(self.store(run_id))), lambda _: _ENDED
+        )
 
     def files_of(self, run_id: str) -> InsideFiles:
         """The files of a run, to be read piece by piece.
@@ -170,6 +195,7 @@ class StoreReader:
         try:
             return _sound(info_of(store, store.read_spec(), provenance=False))
         except FileNotFoundError:
+            self.files.require_there()
             raise RunNotFoundError("There is no such run in the store.") from None
         except CorruptFileError:
             return _sound(info_of(store, {}, provenance=False))
@@ -198,13 +224,17 @@ def artifact_path(name: str) -> str:
 
 
 def _sound(run: RunInfo) -> RunInfo:
-    """The run without entries of its manifest that name no file of the artefacts' folder."""
+    """The run as far as it can be shown.
+
+    That is without entries of its manifest that name no file of the artefacts' folder.
+    """
+    run = sound_run(run)
     if run.manifest is None:
         return run
-    files = run.manifest.get("files")
+    files = mapping_of(run.manifest.get("files"))
     good = {
         name: {"bytes": entry["bytes"], "sha256": entry["sha256"]}
-        for name, entry in (files.items() if isinstance(files, dict) else ())
+        for name, entry in files.items()
         if _FILE.fullmatch(name) and _is_entry(entry)
     }
     return replace(run, manifest=run.manifest | {"files": good})
@@ -214,6 +244,7 @@ def _is_entry(entry: Any) -> bool:
     return (
         isinstance(entry, dict)
         and isinstance(entry.get("bytes"), int)
+        and is_figure(entry["bytes"])
         and isinstance(entry.get("sha256"), str)
         and _DIGEST.fullmatch(entry["sha256"]) is not None
     )

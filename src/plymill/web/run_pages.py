@@ -84,13 +84,12 @@ def _run_part(page: Page, run_id: str) -> dict[str, Any]:
 
 def _curve(reader: StoreReader, run: RunDetail) -> Curve | None:
     """Of the whole run once it is finished; until then of its last session."""
-    provenance, plan = reader.provenance(run.run_id), reader.plan(run.run_id)
-    if provenance is None or plan is None:
+    receipts, plan = reader.receipts(run.run_id), reader.plan(run.run_id)
+    if receipts is None or plan is None:
         return throughput(run.history)
     units = [
         (receipt["finished"], receipt["seconds"], plan.units[receipt["unit"]].items)
-        for receipt in provenance.get("units", ())
-        if receipt["unit"] < len(plan.units)
+        for receipt in receipts
     ]
     return throughput(spread(units))
 

@@ -17,6 +17,7 @@ from plymill.web.models import (
     WorkerView,
 )
 from plymill.web.reading import UNDER_WAY, StoreReader, side_by_side
+from plymill.web.sound import mapping_of, texts_in, time_of
 from plymill.workers.titles import title_of
 
 _SILENT = 60.0  # seconds without news after which a run that is not ended is suspect
@@ -120,7 +121,7 @@ def events_of(reader: StoreReader, run_id: str, *, start: int = 0, limit: int = 
         total=len(events),
         events=[
             Event(
-                time=event["time"],
+                time=time_of(event["time"]),
                 event=event["event"],
                 details={k: v for k, v in event.items() if k not in ("time", "event")},
             )
@@ -165,9 +166,10 @@ def _silence(run: RunInfo, now: float) -> float | None:
 
 
 def _came_out(run: RunInfo) -> list[str]:
-    summary = (run.manifest or {}).get("stages", {}).get("summary", {})
-    lines = [*summary.get("lines", ()), summary.get("note")]
-    return [line for line in lines if isinstance(line, str) and line]
+    stages = mapping_of((run.manifest or {}).get("stages"))
+    summary = mapping_of(stages.get("summary"))
+    lines = [*texts_in(summary.get("lines")), *texts_in([summary.get("note")])]
+    return [line for line in lines if line]
 
 
 def _workers(reader: StoreReader, run: RunInfo, lost: Counter[str]) -> Iterator[WorkerView]:
@@ -190,24 +192,24 @@ def _workers(reader: StoreReader, run: RunInfo, lost: Counter[str]) -> Iterator[
 
 def _of_provenance(reader: StoreReader, run: RunInfo) -> list[WorkerFigures]:
     """The workers of a finished run, from the receipts of its units."""
-    provenance, plan = reader.provenance(run.run_id), reader.plan(run.run_id)
-    if provenance is None or plan is None:
+    receipts, plan = reader.receipts(run.run_id), reader.plan(run.run_id)
+    if receipts is None or plan is None:
         return []
     by_worker: dict[str, list[Mapping[str, Any]]] = {}
-    for receipt in provenance.get("units", ()):
+    for receipt in receipts:
         by_worker.setdefault(receipt["worker"], []).append(receipt)
     found = []
-    for name, receipts in sorted(by_worker.items()):
-        seconds = sum(receipt["seconds"] for receipt in receipts)
-        items = sum(plan.units[receipt["unit"]].items for receipt in receipts)
+    for name, own in sorted(by_worker.items()):
+        seconds = sum(receipt["seconds"] for receipt in own)
+        items = sum(plan.units[receipt["unit"]].items for receipt in own)
         found.append(
             WorkerFigures(
                 name=name,
                 node=name.rpartition("-")[0],
-                host=receipts[0]["host"],
-                pid=receipts[0]["pid"],
+                host=own[0]["host"],
+                pid=own[0]["pid"],
                 slots=0,
-                units=len(receipts),
+                units=len(own),
                 items=items,
                 seconds=seconds,
                 rate=items / seconds if seconds else 0.0,

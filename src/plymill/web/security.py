@@ -7,11 +7,13 @@ import hashlib
 import hmac
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from plymill.web.settings import Settings, is_loopback
 
@@ -36,6 +38,7 @@ _HEADERS = {
 _MOST_URL = 4096
 _MOST_BODY = 1 << 20
 _OPEN = ("/login", "/static/")  # what may be seen without a token
+_CLOSE = (b"connection", b"close")  # what the visitor still sends is not waited for
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 Message = MutableMapping[str, Any]
@@ -69,19 +72,20 @@ class Gate:
         send = _with_headers(send)
         fault = self._fault(scope, headers)
         if fault is not None:
-            await _refuse(scope, send, *fault)
+            await _refuse(scope, send, *fault, _CLOSE)
             return
         if self._token is not None and not self._may_enter(scope["path"], headers):
             await _ask_for_token(scope, headers, send)
             return
-        await self._app(scope, _bounded(receive), send)
+        with suppress(ClientDisconnect):  # who went away in the middle of his request
+            await self._app(scope, _bounded(receive), send)
 
     def _fault(self, scope: Message, headers: dict[str, str]) -> tuple[int, str] | None:
         """Status and sentence for requests that are answered by nobody."""
         if len(scope["raw_path"] or b"") + len(scope["query_string"]) > _MOST_URL:
             return 414, f"The address is too long, expected at most {_MOST_URL:,} bytes."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > _MOST_BODY:
+        if not length.isdecimal() or len(length) > 20 or int(length) > _MOST_BODY:
             return 413, _TOO_LARGE
         if self._token is None and not self._is_own_host(headers.get("host", "")):
             # A page elsewhere whose name was pointed at this machine must not read ours.
@@ -106,7 +110,7 @@ _TOO_LARGE = f"The request is too large, expected at most {_MOST_BODY:,} bytes."
 
 def same(given: str, token: str) -> bool:
     """Whether two texts are equal, in a time that tells nothing about where they differ."""
-    return hmac.compare_digest(given.encode(), token.encode())
+    return hmac.compare_digest(given.encode(errors="surrogatepass"), token.encode())
 
 
 def new_session(token: str, now: float) -> str:
@@ -123,7 +127,7 @@ def is_session(cookie: str, token: str, now: float) -> bool:
 
 
 def _signature(since: str, token: str) -> str:
-    text = f"plymill page session {since}".encode()
+    text = f"plymill page session {since}".encode(errors="surrogatepass")
     return hmac.new(token.encode(), text, hashlib.sha256).hexdigest()
 
 
@@ -158,7 +162,7 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         taken += len(message.get("body", b""))
         if taken > _MOST_BODY:
-            raise HTTPException(413, _TOO_LARGE)
+            raise HTTPException(413, _TOO_LARGE, {"connection": "close"})
         return message
 
     return bounded
@@ -180,14 +184,15 @@ async def _refuse(
 
 async def _ask_for_token(scope: Message, headers: dict[str, str], send: Send) -> None:
     """Programs are told; people are shown where to say it."""
+    close = [_CLOSE] if "transfer-encoding" in headers or "content-length" in headers else []
     if scope["path"].startswith("/api/") or "authorization" in headers:
         sentence = "The token is missing or wrong, expected 'Authorization: Bearer TOKEN'."
-        await _refuse(scope, send, 401, sentence, (b"www-authenticate", b"Bearer"))
+        await _refuse(scope, send, 401, sentence, (b"www-authenticate", b"Bearer"), *close)
         return
     query = scope["query_string"].decode("latin-1")
     here = quote(scope["path"]) + (f"?{query}" if query else "")
     login = f"/login?next={quote(here, safe='')}".encode()
     if "hx-request" in headers:
-        await _refuse(scope, send, 401, "Log in again.", (b"hx-redirect", login))
+        await _refuse(scope, send, 401, "Log in again.", (b"hx-redirect", login), *close)
     else:
-        await _refuse(scope, send, 303, "Log in first.", (b"location", login))
+        await _refuse(scope, send, 303, "Log in first.", (b"location", login), *close)

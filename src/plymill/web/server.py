@@ -8,11 +8,10 @@ from contextlib import contextmanager
 import uvicorn
 
 from plymill.web.app import make_app
+from plymill.web.connections import Limits, connection_of
 from plymill.web.settings import ServeError, Settings
 
-_MOST_AT_ONCE = 512
 _BACKLOG = 256
-_IDLE = 15  # seconds that a connection may wait for its next request
 _COLLECT = (10_000, 20, 50)  # thresholds of the garbage collector's generations
 _GRACE = 3  # seconds for what is under way when the server ends
 
@@ -39,20 +38,26 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
         raise ServeError(f"Cannot listen on {settings.host}:{settings.port}: {reason}") from None
 
 
-def server_of(settings: Settings) -> uvicorn.Server:
+def server_of(settings: Settings, limits: Limits | None = None) -> uvicorn.Server:
     """The server; its ``run(sockets=[...])`` serves until Ctrl-C or SIGTERM.
+
+    Args:
+        settings: what is served, and to whom.
+        limits: what a connection may take.
 
     Raises:
         StoreError: the store cannot be opened.
     """
+    limits = limits or Limits()
     config = uvicorn.Config(
         make_app(settings),
         log_level="warning",
         access_log=False,
         server_header=False,
         date_header=True,
-        limit_concurrency=_MOST_AT_ONCE,
-        timeout_keep_alive=_IDLE,
+        http=connection_of(limits),
+        limit_concurrency=limits.connections + 1,  # reached if none of them is idle
+        timeout_keep_alive=limits.idle,
         timeout_graceful_shutdown=_GRACE,
         lifespan="off",
         ws="none",

@@ -3,12 +3,12 @@
 import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from plymill.books import ArrayBook, Book, NotInBookError, open_book
+from plymill.books import ArrayBook, Book, BookFormatError, NotInBookError, open_book
 from plymill.books.scores import describe
 from plymill.cluster import RunInfo, RunNotFoundError, StoreError
 from plymill.errors import IllegalMoveError
@@ -128,10 +128,11 @@ class Shelf:
         name = Path(book.source).name
         near = isinstance(book, ArrayBook) or position.ply >= book.ply - 3
         try:
-            if near or position.is_over():
+            with nullcontext() if near or position.is_over() else self._workshop.place():
                 return _told(answer(position, book, None, name=name))
-            with self._workshop.place():
-                return _told(answer(position, book, None, name=name))
+        except BookFormatError as error:  # a part of it that is read only now is damaged
+            told = str(error).replace(book.source, name)
+            raise BookFormatError(f"the book cannot be read: {told}") from error
         except NotInBookError as error:
             if not solve or position.ply < SOLVE_FROM:
                 return self._unknown(position, book, str(error))
@@ -183,10 +184,9 @@ class Library:
         self._described: Memo[tuple[str, str], BookFile] = Memo(_DESCRIBED)
 
     def entries(self) -> list[BookEntry]:
-        """What books there are, by the run that made them; without runs whose books are gone.
+        """What books there are, by the run that made them.
 
-        Raises:
-            BookFormatError: a book is damaged.
+        Without runs whose books are gone or damaged: these tell it themselves.
         """
         runs = [run for run in self._reader.runs() if _names(run)]
         self._described.hold(sum(len(_names(run)) for run in runs))
@@ -226,7 +226,7 @@ class Library:
             names = _names(run)
             files = [self._remember(run, name, partial(self._look, run, name)) for name in names]
             return _entry_of(run, files)
-        except RunNotFoundError:  # it was deleted meanwhile
+        except (RunNotFoundError, BookFormatError):  # it was deleted meanwhile, or is damaged
             return None
 
     def _look(self, run: RunInfo, name: str) -> BookFile:
@@ -252,14 +252,27 @@ class Library:
             data = b"" if local is not None else files.read(path)
         except FileNotFoundError:
             raise RunNotFoundError(f"The book {name} of run {run_id} is missing.") from None
+        place = f"{run_id}/{path}"
         if local is not None:
-            yield local
+            with _called(local, place):
+                yield local
             return
         with tempfile.TemporaryDirectory(prefix="plymill-page-") as folder:
             copy = Path(folder) / name
             copy.write_bytes(data)
             del data
-            yield copy
+            with _called(copy, place):
+                yield copy
+
+
+@contextmanager
+def _called(path: Path, place: str) -> Iterator[None]:
+    """Let an error about a book name its place in the store, and none on this machine."""
+    try:
+        yield
+    except BookFormatError as error:
+        told = str(error).replace(str(path), place)
+        raise BookFormatError(f"the book cannot be read: {told}") from error
 
 
 def _in_memory(book: Book) -> Book:
