@@ -1,6 +1,7 @@
 """Runs that nobody drives any more, and clusters that are gone: what is said, what still works."""
 
 import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 
 from plymill.cli import sending
 from plymill.cluster import ClusterError, RunStore, load_run
+from plymill.cluster.driving import driving
 from plymill.cluster.on_ray.jobs import RayJobs
 from plymill.cluster.sending.submissions import Submission
 from plymill.cluster.sending.submit import cancel, is_cancelled
-from tests.cli.helpers import Plymill
+from tests.cli.helpers import TINY, Plymill
 from tests.cluster.fake_jobs import FakeJobs
 
 KILLED = (
@@ -283,3 +285,72 @@ def test_resume_forgets_the_mark_only_once_the_run_is_sent(
     done = plymill_("resume", left, "--wheel", wheel)
     assert done.code == 0, done.err
     assert not is_cancelled(files)
+
+
+# --- what is removed, and what is not -------------------------------------------------------------
+
+
+def test_a_run_that_is_driven_is_not_removed_wherever_its_driver_is(
+    plymill_: Plymill, tmp_path: Path
+) -> None:
+    run = "grid-0123456789ab"
+    store = RunStore.open(str(tmp_path), run)
+    store.files.write("plan.json", b"{}")
+    with driving(store):
+        refused = plymill_("delete", run, "--store", tmp_path, "--yes")
+    assert refused.code == 2
+    said = f"Run {run} is driven by process {os.getpid()} on "
+    assert said in refused.err
+    assert f"'plymill stop {run}', or Ctrl-C where it runs." in refused.err
+    assert store.files.exists("plan.json")
+    done = plymill_("delete", run, "--store", tmp_path, "--yes")
+    assert done.code == 0, done.err
+    assert not (tmp_path / run).exists(), "nor is a lease left"
+
+
+@pytest.mark.parametrize("name", ["photos", "artifacts", "grid-0123456789ab"])
+def test_a_folder_that_is_no_run_is_not_removed(
+    name: str, plymill_: Plymill, tmp_path: Path
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "a.jpg").touch()
+    refused = plymill_("delete", name, "--store", tmp_path, "--yes")
+    assert refused.code == 2
+    assert f"There is no run '{name}'" in refused.err
+    assert (tmp_path / name / "a.jpg").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [("download", "{run}", "s3://b/c"), ("run", "download", "{run}", "--to", "s3://b/c")]
+)
+def test_a_download_goes_to_a_folder_of_this_machine_only(
+    words: tuple[str, ...],
+    plymill_: Plymill,
+    store: Path,
+    run_id: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = plymill_(*(word.format(run=run_id) for word in words), "--store", store)
+    assert refused.code == 2
+    assert "s3://b/c is no folder of this machine, expected one." in refused.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_is_done_is_not_cancelled(plymill_: Plymill, store: Path, run_id: str) -> None:
+    refused = plymill_("cancel", run_id, "--store", store)
+    assert refused.code == 2
+    assert f"Run {run_id} is done already" in refused.err
+    assert not is_cancelled(RunStore.open(str(store), run_id))
+
+
+def test_a_command_to_be_copied_is_quoted(plymill_: Plymill, tmp_path: Path) -> None:
+    folder = tmp_path / "two words"
+    made = plymill_("book", "build", *TINY, "--store", folder)
+    assert made.code == 0, made.err
+    book = folder / f"book-118b6d04ad8e/artifacts/connect4-12ply-dist-after-{TINY[1]}.plymill"
+    assert f"book query '{book}' {TINY[1]}" in made.out
+    (run,) = [path.name for path in folder.iterdir()]
+    shown = plymill_("run", "show", run, "--store", folder)
+    assert f"--store '{folder}'" in shown.out

@@ -97,7 +97,7 @@ def test_a_real_process_serves_and_ends_quietly(made: Made, number: signal.Signa
         assert len(json.load(answer)) == 4
     process.send_signal(number)
     assert process.wait(10) == 130
-    assert process.stderr.read() == "plymill: Stopped; nothing half-written is left behind.\n"
+    assert process.stderr.read() == "plymill: The page is closed; runs go on.\n"
 
 
 def test_the_page_loads_no_ray(made: Made) -> None:

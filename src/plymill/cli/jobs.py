@@ -187,9 +187,13 @@ def cancel(
 
     What is finished is kept; 'plymill resume' takes the run up again, 'plymill delete' removes it.
     """
+    from plymill.cli.failures import UsageError
     from plymill.cli.output import program, say, say_json
+    from plymill.workers.run import is_finished
 
     where = _store_to_ask(run, store, cluster)
+    if is_finished(run, where):
+        raise UsageError(f"Run {run} is done already; '{program()} delete {run}' removes it")
     attempt = _give_up(run, where, cluster)
     if json:
         job = None if attempt is None else attempt.name
@@ -250,7 +254,7 @@ def resume(run: RunId, /, *, work: SentWork = _HERE, sending: Sending = _SENDING
 
 def download(
     run: RunId,
-    destination: Annotated[Path, Parameter(name="DEST", help="The folder to put the files in.")],
+    destination: Annotated[str, Parameter(name="DEST", help="The folder to put the files in.")],
     /,
     *,
     store: Store = DEFAULT_STORE,
@@ -294,7 +298,7 @@ def delete(
         store = store_of(sent, store)
     require_store(store, there=True)
     files = RunStore.open(store, run)
-    if not sent and not files.files.list(""):
+    if not sent and not files.is_run():
         load_run(store, run)  # says that there is no such run, and which there are
     question = f"Remove {files.url} with all that is in it, artefacts too?"
     if not yes and not confirm(question):

@@ -155,7 +155,7 @@ def download(
     /,
     *,
     to: Annotated[
-        Path | None,
+        str | None,
         Parameter(help="The folder to put the files in; named like the run by default."),
     ] = None,
     store: Store = DEFAULT_STORE,
@@ -165,11 +165,11 @@ def download(
 
     What is there already is not fetched again.
     """
-    fetch_run(run, store, Path(run) if to is None else to, json=json)
+    fetch_run(run, store, run if to is None else to, json=json)
     return 0
 
 
-def fetch_run(run: str, store: str, folder: Path, *, json: bool) -> None:
+def fetch_run(run: str, store: str, folder: str, *, json: bool) -> None:
     """Fetch the artefacts of a run, with a bar on a terminal and a line for each file elsewhere."""
     from plymill.cli.output import say, say_json
     from plymill.cli.patience import fetching
@@ -178,7 +178,8 @@ def fetch_run(run: str, store: str, folder: Path, *, json: bool) -> None:
     from plymill.cluster import download as fetch
     from plymill.cluster import load_run
 
-    require_folder(folder)
+    if "://" not in folder:
+        require_folder(Path(folder))
     require_store(store, there=True)
     files = (load_run(store, run).manifest or {}).get("files", {})
     kept: list[str] = []

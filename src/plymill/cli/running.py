@@ -1,5 +1,6 @@
 """What all commands that carry out runs share: watching a run, and telling how it ended."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +96,7 @@ def resume_command(run_id: str, store: str) -> str:
 
 def store_flag(store: str) -> str:
     """The flag that names a store, with a blank before it; nothing for the default."""
-    return "" if store == DEFAULT_STORE else f" --store {store}"
+    return "" if store == DEFAULT_STORE else f" --store {shlex.quote(store)}"
 
 
 def as_json(result: "RunResult", artifacts: list[str]) -> dict[str, Any]:
@@ -177,4 +178,5 @@ def _tell_question(result: "RunResult", artifacts: list[str], store: str) -> Non
     spec = load_run(store, result.run_id).spec
     name = f"-{spec['ply']}ply"
     book = next(path for path in books if name in path)
-    say(f"To ask the book: {program()} book query {shown(book)} {spec['opening'] or '4453'}")
+    name = shlex.quote(shown(book))
+    say(f"To ask the book: {program()} book query {name} {spec['opening'] or '4453'}")

@@ -3,6 +3,7 @@
 import getpass
 import os
 import re
+import shlex
 import socket
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,15 +42,13 @@ def send(
     from plymill.cli.running import options_of
     from plymill.cluster import RunStore
     from plymill.cluster.sending.submit import submit, take_up
-    from plymill.workers.run import prepare_store
+    from plymill.workers.run import is_finished, prepare_store
 
     shipment = shipment_of(sending)
     store = store_for_cluster(work.store)
-    if again:
-        done = _is_done(job.run_id, store)
-    else:
-        done = prepare_store(job, store, reference, again=False)
-    if done:
+    if not again:
+        prepare_store(job, store, reference)
+    if is_finished(job.run_id, store):
         _tell(job.run_id, store, "", "done already", work)
         return 0
     jobs = connect(work.address, allow_insecure=work.allow_insecure)
@@ -65,13 +64,6 @@ def send(
         take_up(RunStore.open(store, job.run_id))
     _tell(job.run_id, store, sent.name, "sent" if sent.new else "running already", work)
     return 0
-
-
-def _is_done(run_id: str, store: str) -> bool:
-    from plymill.cluster import load_run
-
-    info = load_run(store, run_id)
-    return info.state == "done" and info.manifest is not None
 
 
 def connect(address: str | None, *, allow_insecure: bool) -> "RayJobs":
@@ -185,7 +177,7 @@ def _tell(run_id: str, store: str, name: str, state: str, work: Work) -> None:
     say(
         f"Run {run_id} is {state}." if name in ("", run_id) else f"Run {run_id} is {state}: {name}."
     )
-    where = "" if os.environ.get("PLYMILL_STORE") == store else f" --store {store}"
+    where = "" if os.environ.get("PLYMILL_STORE") == store else f" --store {shlex.quote(store)}"
     if not name:
         say(f"To fetch the files: {program()} download {run_id} FOLDER{where}")
         return

@@ -42,6 +42,7 @@ def serve(
 
     Reads the store and nothing else, so that it works while no cluster does; changes nothing.
     """
+    from plymill.cli.failures import Stopped
     from plymill.cli.sources import require_store
 
     _require_packages()
@@ -53,7 +54,10 @@ def serve(
     server = server_of(settings)
     with listen(settings) as sock:
         _tell(settings, sock.getsockname()[1])
-        server.run(sockets=[sock])
+        try:
+            server.run(sockets=[sock])
+        except KeyboardInterrupt:
+            raise Stopped("The page is closed; runs go on.") from None
     return 0
 
 

@@ -125,6 +125,21 @@ def driving(
         held.release()
 
 
+def require_undriven(store: RunStore) -> None:
+    """Take the lease of a run that is to be removed: nobody drives it, nor begins to right now.
+
+    Raises:
+        RunTakenError: a driver is alive.
+    """
+    contender = Contender(leases.this_process(uuid4().hex), expiry=leases.EXPIRY)
+    try:
+        take(LeaseFiles(store.files), contender, store.run_id)
+    except RunTakenError:
+        holder = LeaseFiles(store.files).latest()
+        who = _who(holder.holder) if holder is not None else "somebody"
+        raise RunTakenError(f"Run {store.run_id} is driven by {who}.") from None
+
+
 def take(
     files: LeaseFiles,
     contender: Contender,

@@ -2,15 +2,16 @@
 
 import hashlib
 import re
+import shlex
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from plymill.cluster.errors import CorruptFileError, RunNotFoundError, StoreError
+from plymill.cluster.errors import CorruptFileError, RunNotFoundError, StoreError, StoreFullError
+from plymill.cluster.parallel import in_parallel
 from plymill.cluster.progress import Progress
 from plymill.cluster.storage.files import ArrowFiles
 from plymill.cluster.storage.leftovers import sweep_files
@@ -123,8 +124,10 @@ def download(
     Raises:
         RunNotFoundError: there is no such run, or it has no artefacts yet.
         CorruptFileError: ``SHA256SUMS`` was altered, or a file is not what it says.
-        StoreError: the destination cannot be written.
+        StoreError: the destination cannot be written, or is no folder of this machine.
     """
+    if "://" in str(destination):
+        raise StoreError(f"{destination} is no folder of this machine, expected one.")
     load_run(store_url, run_id)
     store = RunStore.open(store_url, run_id)
     try:
@@ -132,7 +135,7 @@ def download(
     except FileNotFoundError:
         raise RunNotFoundError(
             f"Run {run_id} in {store_url} is not finished: it has no artefacts yet. "
-            f"'plymill status {run_id} --store {store_url}' tells how far it is."
+            f"'plymill status {run_id} --store {shlex.quote(store_url)}' tells how far it is."
         ) from None
     digests = _parse_sums(sums, where=store.files.place(_SUMS))
     target = ArrowFiles(str(destination))
@@ -146,16 +149,19 @@ def download(
             on_kept(name, kept)
         return Path(destination) / name
 
-    with ThreadPoolExecutor(_FETCHERS) as pool:
-        paths = list(pool.map(fetch, sorted(digests)))
-    target.write("SHA256SUMS", sums)
+    try:
+        paths = in_parallel(fetch, sorted(digests), threads=_FETCHERS)
+        target.write("SHA256SUMS", sums)
+    except StoreFullError:
+        raise StoreFullError(
+            f"There is no more room in {destination}; make some, and give the same command again: "
+            "what is there already is kept."
+        ) from None
     return [*paths, Path(destination) / "SHA256SUMS"]
 
 
 def _size_there(target: ArrowFiles, name: str, digest: str) -> int | None:
     """The size of a file that is there already; None if there is none with this digest."""
-    if not target.is_local:
-        raise StoreError(f"{target.url} is no folder of this machine.")
     if not target.exists(name):
         return None
     there = target.read(name)

@@ -25,7 +25,7 @@ from plymill.cluster.driving import Driving, driving
 from plymill.cluster.logs import Logging, log_to
 from plymill.cluster.metrics import Metering
 from plymill.cluster.runs import load_run
-from plymill.cluster.sending.submit import is_cancelled, take_up
+from plymill.cluster.sending.submit import is_cancelled
 from plymill.cluster.storage.retries import PATIENCE
 from plymill.errors import told
 from plymill.workers.actor import UnitActor
@@ -85,7 +85,7 @@ def _drive(
 
     store = RunStore.open(store_url, spec.run_id)
     job = make_job(spec, options)
-    if address is None and isinstance(job, MatchRun) and not _is_done(store_url, spec.run_id):
+    if address is None and isinstance(job, MatchRun) and not is_finished(spec.run_id, store_url):
         job.try_out(_teller(store, on_progress))  # what is at fault here is so before Ray starts
     ray = ray_session(address, threads=options.threads, allow_insecure=options.allow_insecure)
     with ExitStack() as stack:
@@ -202,31 +202,27 @@ def stored_spec(run_id: str, store_url: str) -> JobSpec:
     return spec
 
 
-def prepare_store(
-    spec: JobSpec, store_url: str, reference: str | Path | None, *, again: bool
-) -> bool:
-    """See what the store says of a run before it is sent to a cluster; whether it is done.
+def prepare_store(spec: JobSpec, store_url: str, reference: str | Path | None) -> None:
+    """See what the store says of a run before it is sent to a cluster.
 
     A reference book is put there. A store that is a folder on the cluster only is not looked into.
 
     Raises:
-        SpecError: the run was cancelled, and is not to be taken up ``again``.
+        SpecError: the run was cancelled.
         StoreError: the store cannot be reached.
     """
     store = RunStore.open(store_url, spec.run_id)
     if reference is not None:
         store.write_spec(spec)
         _store_reference(spec, store, reference)
-    if again:
-        take_up(store)
-    elif is_cancelled(store):
+    if is_cancelled(store) and not is_finished(spec.run_id, store_url):
         raise SpecError(
             f"Run {spec.run_id} was cancelled; 'plymill resume {spec.run_id}' takes it up again."
         )
-    return _is_done(store_url, spec.run_id)
 
 
-def _is_done(store_url: str, run_id: str) -> bool:
+def is_finished(run_id: str, store_url: str) -> bool:
+    """Whether a run is in the store with all that it was to make."""
     try:
         info = load_run(store_url, run_id)
     except (RunNotFoundError, CorruptFileError):

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plymill.cluster.errors import ClusterError, SpecError, StoreError
+from plymill.cluster.driving import require_undriven
+from plymill.cluster.errors import ClusterError, RunTakenError, SpecError, StoreError
 from plymill.cluster.sending.look import driver_labels, driver_python, look_at
 from plymill.cluster.sending.submissions import (
     KIND_KEY,
@@ -164,7 +165,7 @@ def delete_run(store: RunStore, jobs: Jobs | None) -> int:
     """Remove all files of a run, and let the cluster forget its attempts; how many of these.
 
     Raises:
-        ClusterError: it is running.
+        ClusterError: it is running, on this cluster or anywhere else.
     """
     found: list[Submission] = []
     if jobs is not None:
@@ -175,6 +176,13 @@ def delete_run(store: RunStore, jobs: Jobs | None) -> int:
                 f"Run {store.run_id} is {active.status.lower()} on the cluster at {jobs.address}; "
                 f"'plymill stop {store.run_id}' stops it."
             )
+    try:
+        require_undriven(store)
+    except RunTakenError as error:
+        raise ClusterError(
+            f"{error} Stop it before: 'plymill stop {store.run_id}', or Ctrl-C where it runs."
+        ) from None
+    if jobs is not None:
         for attempt in found:
             with suppress(ClusterError):
                 jobs.delete(attempt.name)
