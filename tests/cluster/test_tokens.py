@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ class JobServer(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         given = self.headers.get("Authorization", "")
         if self.token is not None and given != f"Bearer {self.token}":
-            self._answer(403 if given else 401, "no")
+            fault = "Invalid" if given else "Missing"  # Ray's words
+            self._answer(403 if given else 401, f"{fault} authentication token")
         elif self.path == "/api/version":
             fields = {"version": "4", "ray_version": "2.60.0", "ray_commit": "x"}
             self._answer(200, json.dumps({**fields, "session_name": "s"}))
@@ -98,6 +100,7 @@ def test_job_servers_of_all_kinds(servers: dict[str, str], tmp_path: Path) -> No
         (safe, [], none, {}, 2, refused),
         (safe, [], none, {"RAY_AUTH_TOKEN": "00" * 32}, 2, refused),
         (safe, [], none, {"RAY_AUTH_TOKEN_PATH": "/nothing"}, 2, "holds no token (no such file"),
+        (safe, [], none, {"RAY_AUTH_TOKEN": f"{TOKEN}\n{TOKEN}"}, 2, "cannot be sent: it holds"),
         (servers["open"], [], home, {}, 2, "asks for no token, so that anybody who reaches it"),
         (servers["open"], [], home, {}, 2, "RAY_AUTH_TOKEN_PATH before 'ray start'"),
         (servers["open"], ["--allow-insecure"], none, {}, 0, "No runs were sent"),
@@ -165,19 +168,94 @@ def test_an_empty_token_file_is_told(bare: pytest.MonkeyPatch, tmp_path: Path) -
         tokens.prepare_client(allow_insecure=False)
 
 
+@pytest.mark.parametrize("token", ["5e\n5e", "schl\u00fcssel", "5e\x7f", "\udce95e", "5e\t5e"])
+def test_a_token_that_cannot_be_sent_is_told_by_its_place(
+    bare: pytest.MonkeyPatch, tmp_path: Path, token: str
+) -> None:
+    bare.setenv("RAY_AUTH_TOKEN", token)
+    with pytest.raises(ClusterError, match=r"^The token in RAY_AUTH_TOKEN cannot be sent") as told:
+        tokens.prepare_client(allow_insecure=True)
+    assert token not in str(told.value)
+    bare.delenv("RAY_AUTH_TOKEN")
+    if "\n" in token:  # of a file, Ray reads the first line
+        return
+    file = tmp_path / ".ray" / "auth_token"
+    file.parent.mkdir()
+    file.write_bytes(token.encode(errors="surrogateescape"))
+    with pytest.raises(ClusterError, match=r"^The token in ~/\.ray/auth_token cannot be sent"):
+        tokens.prepare_client(allow_insecure=False)
+    file.write_text("schl\u00fcssel", encoding="utf-8")
+    bare.setenv("RAY_AUTH_TOKEN_PATH", str(file))
+    with pytest.raises(ClusterError, match="auth_token, which RAY_AUTH_TOKEN_PATH names, cannot"):
+        tokens.prepare_client(allow_insecure=False)
+
+
+def test_tokens_that_ray_sends_are_let_pass(bare: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ray cuts off the space around a token, and reads one line of a file."""
+    bare.setenv("RAY_AUTH_TOKEN", f" {TOKEN}\r\n")
+    tokens.prepare_client(allow_insecure=False)
+    bare.delenv("RAY_AUTH_TOKEN")
+    (tmp_path / "token").write_text(f"{TOKEN}\n\u00fc\n", encoding="utf-8")
+    bare.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
+    tokens.prepare_client(allow_insecure=False)
+
+
 @pytest.mark.parametrize("asks", [True, False])
 def test_a_gcs_is_asked_whether_it_wants_a_token(asks: bool) -> None:
+    from plymill.cluster.on_ray.session import _is_open
+
+    with gcs(TOKEN if asks else None) as (address, asked):
+        assert _is_open(address) is not asks
+    assert asked == ["/ray.rpc.NodeInfoGcsService/CheckAlive"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variables", [{"RAY_AUTH_TOKEN": "00" * 32}, {}], ids=["wrong", "none"])
+def test_a_cluster_that_wants_another_token_is_not_tried_for_long(
+    tmp_path: Path, variables: dict[str, str]
+) -> None:
+    """Ray would try for twenty seconds, warn, and say that the cluster cannot be reached."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    with gcs(TOKEN) as (address, asked):
+        done = subprocess.run(
+            [sys.executable, "-c", JOIN, address],
+            env={**kept, "HOME": str(tmp_path), **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.stdout.startswith(f"The cluster at {address} does not accept our token; put")
+    assert done.stderr == ""
+    assert len(asked) <= 1
+
+
+JOIN = """
+import sys
+from plymill.cluster import ClusterError
+from plymill.cluster.on_ray.session import ray_session
+try:
+    with ray_session(sys.argv[1]):
+        print("joined")
+except ClusterError as error:
+    print(error)
+"""
+
+
+@contextmanager
+def gcs(token: str | None) -> Iterator[tuple[str, list[str]]]:
+    """Address of what answers like the head's process for all others, and what it was asked."""
     import grpc
 
-    from plymill.cluster.on_ray.session import _is_open
+    asked: list[str] = []
 
     class Gcs(grpc.GenericRpcHandler):  # type: ignore[misc]
         def service(self, details: Any) -> Any:
-            assert details.method == "/ray.rpc.NodeInfoGcsService/CheckAlive"
+            asked.append(details.method)
             return grpc.unary_unary_rpc_method_handler(self.answer)
 
         def answer(self, request: bytes, context: Any) -> bytes:
-            if asks:
+            given = dict(context.invocation_metadata()).get("authorization")
+            if token is not None and given != f"Bearer {token}":
                 context.abort(grpc.StatusCode.UNAUTHENTICATED, "no token")
             return request
 
@@ -185,6 +263,6 @@ def test_a_gcs_is_asked_whether_it_wants_a_token(asks: bool) -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
-        assert _is_open(f"127.0.0.1:{port}") is not asks
+        yield f"127.0.0.1:{port}", asked
     finally:
         server.stop(None)

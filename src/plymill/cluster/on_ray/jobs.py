@@ -5,11 +5,14 @@ that answers without one would let anybody run anything; it is refused unless th
 """
 
 import asyncio
+import json
 import logging
 import os
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -28,8 +31,12 @@ from plymill.cluster.sending.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_clien
 
 T = TypeVar("T")
 
-_ANSWER_SECONDS = 15.0
+_ANSWER_SECONDS = 20.0  # for a connection, and from one piece of the answer to the next
+_CHANGE_SECONDS = 60.0  # the same where something is changed: Ray starts what that needs first
+_WHOLE_SECONDS = 60.0  # for an answer as a whole
+_FREIGHT_SECONDS = 900.0  # the same for what may be large: a package, a log
 _STOP_SECONDS = "30"  # that a driver has to write down where it is, before it is killed
+_SILENT_SECONDS = 300.0  # of a log, until the connection is made again: it may be a dead one
 _PORT = 8265
 _PAUSE = 0.5
 _FAILURES = 20  # in a row, until a job is not followed any more
@@ -40,6 +47,9 @@ _TALKATIVE = (
 )
 #: How the head says, at the end of a traceback, that it cannot ask another node.
 _UNANSWERED = re.compile("Cannot connect to host|Client[A-Za-z]*Error|TimeoutError").search
+#: What Ray's client raises when an answer is JSON, but not the fields that it looks for.
+_MISSHAPEN = (KeyError, TypeError, AttributeError)
+_WANTS_TOKEN = "authentication token"  # as Ray says, and no other server
 _OVERRIDES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")  # of whatever address Ray is given
 
 
@@ -58,12 +68,10 @@ class RayJobs:
         self.address = _with_scheme(address)
         _require_token(self.address, allow_insecure=allow_insecure)
         prepare_client(allow_insecure=allow_insecure)
-        from ray.job_submission import JobSubmissionClient
-
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
         with self._explained(), _without(*_OVERRIDES):
-            self._client: Any = JobSubmissionClient(self.address)
+            self._client = _client(self.address)
         self.version = str(self._client._server_ray_version)
 
     def submissions(self) -> list[Submission]:
@@ -127,9 +135,11 @@ class RayJobs:
     def follow(self, name: str) -> Iterator[str]:
         """See `Jobs.follow`. A connection that ends before the job does is made again."""
         told = failures = 0
-        while self.status(name) in ACTIVE:
+        while True:
             seen = 0
             try:
+                if self.status(name) not in ACTIVE:
+                    break
                 for piece in self._tail(name):  # from the beginning, each time
                     seen += len(piece)
                     if seen > told:
@@ -148,11 +158,11 @@ class RayJobs:
         pieces = self._client.tail_job_logs(name)
         with asyncio.Runner() as runner:
             while True:
-                try:
-                    with self._explained():
-                        piece = runner.run(anext(pieces))
-                except StopAsyncIteration:
-                    return
+                with self._explained():
+                    try:
+                        piece = runner.run(asyncio.wait_for(anext(pieces), _SILENT_SECONDS))
+                    except (StopAsyncIteration, TimeoutError):
+                        return
                 yield str(piece)
 
     def _ask(self, request: Callable[[], T]) -> T:
@@ -162,14 +172,21 @@ class RayJobs:
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """Turn what Ray and the network raise into one sentence."""
+        from aiohttp import ClientError
+        from packaging.version import InvalidVersion
+        from pydantic import ValidationError
         from ray.exceptions import AuthenticationError
-        from requests import RequestException
+        from requests import JSONDecodeError, RequestException
 
         try:
             yield
+        except ClusterError:
+            raise
         except AuthenticationError as error:
             raise ClusterError(NO_TOKEN.format(address=self.address)) from error
-        except (RequestException, ConnectionError, TimeoutError) as error:
+        except (JSONDecodeError, ValidationError, InvalidVersion, *_MISSHAPEN) as error:
+            raise ClusterError(_strange(self.address, "does not answer like one")) from error
+        except (RequestException, ClientError, ConnectionError, TimeoutError) as error:
             raise ClusterError(_unreachable(self.address, error)) from error
         except (RuntimeError, ValueError) as error:
             raise ClusterError(
@@ -177,23 +194,101 @@ class RayJobs:
             ) from error
 
 
+def _client(address: str) -> Any:
+    """Ray's own client, which would wait for an answer for ever."""
+    from ray.job_submission import JobSubmissionClient
+
+    class Client(JobSubmissionClient):
+        def _do_request(self, method: str, endpoint: str, **words: Any) -> Any:
+            ask = super()._do_request
+            pause = _ANSWER_SECONDS if method == "GET" else _CHANGE_SECONDS
+            # Whoever is sent on elsewhere would take our token there.
+            limits: dict[str, Any] = {"timeout": (_ANSWER_SECONDS, pause), "allow_redirects": False}
+            large = words.get("data") is not None or endpoint.endswith("/logs")
+            answer = _within(
+                _FREIGHT_SECONDS if large else _WHOLE_SECONDS,
+                lambda: ask(method, endpoint, **limits, **words),
+            )
+            _require_sound(address, answer)
+            return answer
+
+    return Client(address)
+
+
+def _within(seconds: float, ask: Callable[[], T]) -> T:
+    """An answer that has to be complete in time, however slowly its bytes come.
+
+    The thread of one that is not is left behind; it keeps no process from ending.
+    """
+    answer: Future[T] = Future()
+
+    def work() -> None:
+        try:
+            answer.set_result(ask())
+        except BaseException as error:  # goes to whoever waits
+            answer.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    return answer.result(seconds)
+
+
 def _require_token(address: str, *, allow_insecure: bool) -> None:
-    """See that whoever brings no token is turned away."""
+    """See that it is a job server of Ray, and that whoever brings no token is turned away."""
+    if _turns_away(address, "/api/version"):
+        return
+    if not allow_insecure and not _turns_away(address, "/api/jobs/"):
+        raise ClusterError(OPEN_CLUSTER.format(address=address))
+
+
+def _turns_away(address: str, path: str) -> bool:
+    """Whether the job server asks for a token there; anything but a job server is refused."""
     import requests
 
+    def ask() -> requests.Response:
+        return requests.get(f"{address}{path}", timeout=_ANSWER_SECONDS, allow_redirects=False)
+
     try:
-        answer = requests.get(f"{address}/api/jobs/", timeout=_ANSWER_SECONDS)
-    except (requests.RequestException, ValueError) as error:
+        answer = _within(_WHOLE_SECONDS, ask)
+    except (requests.RequestException, TimeoutError, ValueError) as error:
         raise ClusterError(_unreachable(address, error)) from error
-    if answer.status_code in (401, 403):
-        return
+    _require_sound(address, answer)
+    if answer.status_code in (401, 403) and _WANTS_TOKEN in answer.text.lower():
+        return True
     if not answer.ok:
+        raise ClusterError(_strange(address, f"answers with the status {answer.status_code}"))
+    if path == "/api/version" and not _tells_version(answer.text):
+        raise ClusterError(_strange(address, "does not answer like one"))
+    return False
+
+
+def _tells_version(text: str) -> bool:
+    try:
+        fields = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(fields, dict) and isinstance(fields.get("ray_version"), str)
+
+
+def _require_sound(address: str, answer: Any) -> None:
+    """Refuse an answer that is none of a job server's own.
+
+    What Ray refuses comes with the status 500 and the traceback of the refusal.
+    """
+    status = answer.status_code
+    if 300 <= status < 400:
+        raise ClusterError(_strange(address, f"answers with the status {status}"))
+    if status >= 500 and "Traceback" not in answer.text:
         raise ClusterError(
-            f"{address} is no job server of Ray: it answers with the status {answer.status_code}; "
-            f"expected the address of the dashboard, such as http://head:{_PORT}."
+            f"The head of the cluster at {address} does not answer (status {status}); ask again in "
+            "a minute."
         )
-    if not allow_insecure:
-        raise ClusterError(OPEN_CLUSTER.format(address=address))
+
+
+def _strange(address: str, what: str) -> str:
+    return (
+        f"{address} is no job server of Ray: it {what}; expected the address of the dashboard, "
+        f"such as http://head:{_PORT}."
+    )
 
 
 def _unreachable(address: str, error: Exception) -> str:

@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -87,6 +87,7 @@ def _start(address: str | None, *, threads: int | None, allow_insecure: bool) ->
             )
         else:
             _knock(address)
+            _require_welcome(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
             if not allow_insecure and _is_open(ray.get_runtime_context().gcs_address):
                 ray.shutdown()
@@ -141,14 +142,34 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=_KNOCK_SECONDS).close()
 
 
+def _require_welcome(address: str) -> None:
+    """See that the cluster accepts our token; Ray itself tries for long, and then names the raylet.
+
+    Only where the address is that of the head's process for all others, HOST:PORT.
+    """
+    from ray._private.authentication.http_token_authentication import (
+        get_auth_headers_if_auth_enabled as header_of_ray,
+    )
+
+    _, colon, port = address.rpartition(":")
+    if "://" in address or not colon or not port.isdigit():
+        return
+    if _turns_away(address, header_of_ray({})):
+        raise ClusterError(NO_TOKEN.format(address=address))
+
+
 def _is_open(gcs_address: str) -> bool:
     """Whether the cluster answers somebody who brings no token."""
+    return not _turns_away(gcs_address, {})
+
+
+def _turns_away(gcs_address: str, header: Mapping[str, str]) -> bool:
     import grpc
 
     with grpc.insecure_channel(gcs_address) as channel:
         ask = channel.unary_unary("/ray.rpc.NodeInfoGcsService/CheckAlive")
         try:
-            ask(b"", timeout=_KNOCK_SECONDS)
+            ask(b"", timeout=_KNOCK_SECONDS, metadata=list(header.items()))
         except grpc.RpcError as error:
-            return bool(error.code() != grpc.StatusCode.UNAUTHENTICATED)
-    return True
+            return bool(error.code() == grpc.StatusCode.UNAUTHENTICATED)
+    return False

@@ -23,6 +23,7 @@ from plymill.cluster.sending.submissions import ACTIVE, Jobs, Order
 
 PREFIX = "plymill-look-"
 _PATIENCE = 180.0
+_LAST_PATIENCE = 5.0  # with a job that is stopped: somebody has pressed Ctrl-C and waits
 _PAUSE = 0.3
 _NODE_ID = "ray.io/node-id"
 _MARKET = "ray.io/market-type"
@@ -79,13 +80,15 @@ def look_at(jobs: Jobs, requirements: Sequence[str]) -> ClusterLook:
     """
     name = f"{PREFIX}{uuid4().hex[:10]}"
     words = shlex.join(["", *requirements]).removeprefix("''")
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copyfile(look_script.__file__, Path(folder) / "look.py")
-        jobs.submit(Order(name=name, entrypoint=_COMMAND + words, folder=Path(folder)))
+    try:
+        with tempfile.TemporaryDirectory() as folder:  # gone before the job is waited for
+            shutil.copyfile(look_script.__file__, Path(folder) / "look.py")
+            jobs.submit(Order(name=name, entrypoint=_COMMAND + words, folder=Path(folder)))
         status = _wait(jobs, name)
-    logs = jobs.logs(name)
-    with suppress(ClusterError):
-        jobs.delete(name)
+        logs = jobs.logs(name)
+    finally:
+        with suppress(ClusterError):
+            _remove(jobs, name)
     return _parse(logs, status, jobs.address)
 
 
@@ -94,13 +97,22 @@ def _wait(jobs: Jobs, name: str) -> str:
     deadline = time.monotonic() + _PATIENCE
     while (status := jobs.status(name)) in ACTIVE:
         if time.monotonic() > deadline:
-            jobs.stop(name)
             raise ClusterError(
                 f"The cluster at {jobs.address} does not start a small job within {_PATIENCE:g} "
                 f"seconds: it is {status}; 'ray status' on the head tells what it lacks."
             )
         time.sleep(_PAUSE)
     return status
+
+
+def _remove(jobs: Jobs, name: str) -> None:
+    """Let the cluster forget the job. One that is not over is stopped first: Ray wants it so."""
+    if jobs.status(name) in ACTIVE:
+        jobs.stop(name)
+        deadline = time.monotonic() + _LAST_PATIENCE
+        while jobs.status(name) in ACTIVE and time.monotonic() < deadline:
+            time.sleep(_PAUSE)
+    jobs.delete(name)
 
 
 def _parse(logs: str, status: str, address: str) -> ClusterLook:

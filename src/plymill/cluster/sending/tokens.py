@@ -44,10 +44,12 @@ def prepare_client(*, allow_insecure: bool) -> None:
     Without one, only a cluster that asks for none can be joined, if that is allowed.
 
     Raises:
-        ClusterError: the file that is to hold the token cannot be read; Ray would end the process.
+        ClusterError: the file that is to hold the token cannot be read: Ray would end the process;
+            or the token cannot be sent, which Ray would call a cluster out of reach.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     _check_file()
+    _check_characters()
     _set_mode("token" if has_token() or not allow_insecure else "disabled")
 
 
@@ -73,6 +75,31 @@ def _check_file() -> None:
             f"{path}, which RAY_AUTH_TOKEN_PATH names, holds no token ({fault.lower()}); expected "
             "a file with the cluster's token."
         )
+
+
+def _check_characters() -> None:
+    place, token = _found()
+    if not (token.isascii() and token.isprintable()):
+        raise ClusterError(
+            f"The token in {place} cannot be sent: it holds a character that no header of a "
+            "request may hold; expected a line of ASCII letters and digits."
+        )
+
+
+def _found() -> tuple[str, str]:
+    """Where Ray finds the token, and what it takes for the token there."""
+    if token := os.environ.get("RAY_AUTH_TOKEN"):
+        return "RAY_AUTH_TOKEN", token.strip()
+    if path := os.environ.get("RAY_AUTH_TOKEN_PATH"):
+        return f"{path}, which RAY_AUTH_TOKEN_PATH names,", _first_line(Path(path))
+    try:
+        return "~/.ray/auth_token", _first_line(Path.home() / ".ray" / "auth_token")
+    except (OSError, RuntimeError):  # no such file, or no home
+        return "", ""
+
+
+def _first_line(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace").partition("\n")[0].strip()
 
 
 def _set_mode(mode: str) -> None:
