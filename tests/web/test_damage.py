@@ -63,6 +63,11 @@ def change(path: Path, edit: Callable[[Any], object]) -> None:
     path.write_text(json.dumps(fields))
 
 
+def state_of(run: Path) -> str:
+    with page_of(run.parent) as client:
+        return str(client.get(f"/api/v1/runs/{run.name}").json()["state"])
+
+
 def write_manifest(run: Path, manifest: Any) -> None:
     """A manifest with the digest that belongs to it."""
     text = json.dumps(manifest)
@@ -91,15 +96,14 @@ def test_what_is_no_time_is_shown_as_nothing(time: Any) -> None:
 
 
 @pytest.mark.parametrize("value", NO_FIGURES)
-@pytest.mark.parametrize(
-    "field",
-    ["started", "updated", "rate", "items_done", "units_done", "work_done", "work_total", "rounds"],
-)
+@pytest.mark.parametrize("field", ["started", "updated", "rate", "items_done", "work_total"])
 def test_figures_that_no_run_has_keep_none_from_being_shown(
     live: Path, field: str, value: Any
 ) -> None:
+    """The file is as good as none, like one that is illegible."""
     change(live / "progress.json", lambda progress: progress.update({field: value}))
     require_shown(live.parent, live.name)
+    assert state_of(live) == "unknown"
 
 
 @pytest.mark.parametrize("value", NO_FIGURES)
@@ -114,29 +118,47 @@ def test_the_same_of_figures_in_lists(live: Path, value: Any) -> None:
         before = (live / "progress.json").read_text()
         change(live / "progress.json", edit)
         require_shown(live.parent, live.name)
+        assert state_of(live) == "unknown"
         (live / "progress.json").write_text(before)
 
 
 @pytest.mark.parametrize("value", NO_FIGURES)
-@pytest.mark.parametrize("field", ["unit", "seconds", "finished", "pid", "worker", "host"])
-def test_receipts_that_are_none_are_left_out(book: Path, field: str, value: Any) -> None:
+def test_receipts_that_are_none_are_left_out(book: Path, value: Any) -> None:
     def edit(provenance: Any) -> None:
-        provenance["units"][0][field] = value
-        provenance["units"] += [value, {}, provenance["units"][1] | {"unit": 10**6}]
+        good = provenance["units"][0]
+        for field in ("unit", "seconds", "finished", "pid", "worker", "host"):
+            if field not in ("worker", "host") or not isinstance(value, str):
+                provenance["units"].append(good | {field: value})
+        provenance["units"] += [value, {}, good | {"unit": 10**6}]
 
+    def workers() -> list[dict[str, Any]]:
+        with page_of(book.parent) as client:
+            found: list[dict[str, Any]] = client.get(f"/api/v1/runs/{book.name}").json()[
+                "worker_figures"
+            ]
+            return found
+
+    change(book / "progress.json", lambda progress: progress.update(workers=[]))
+    before = workers()
+    assert before
     change(book / "provenance.json", edit)
     require_shown(book.parent, book.name)
+    assert workers() == before
     change(book / "provenance.json", lambda provenance: provenance.update(units=value))
     require_shown(book.parent, book.name)
 
 
-@pytest.mark.parametrize("cost", [float("inf"), 1e308])
-def test_a_plan_of_units_without_end_is_none(live: Path, cost: float) -> None:
-    plan = json.loads((live / "plan.json").read_text())
+@pytest.mark.parametrize(
+    "fields", [{"cost": float("inf")}, {"cost": 1e308}, {"stop": 10**400}, {"name": HALF}]
+)
+def test_a_plan_of_units_that_no_run_has_is_none(book: Path, fields: dict[str, Any]) -> None:
+    plan = json.loads((book / "plan.json").read_text())
     del plan["sha256"]
-    plan["units"][0]["cost"] = cost
-    (live / "plan.json").write_bytes(sealed(plan))
-    require_shown(live.parent, live.name)
+    plan["units"][-1] |= fields
+    (book / "plan.json").write_bytes(sealed(plan))
+    require_shown(book.parent, book.name)
+    with page_of(book.parent) as client:
+        assert client.get(f"/api/v1/runs/{book.name}/units").json()["total"] == 0
 
 
 def test_a_curve_of_no_time_at_all_is_none() -> None:
