@@ -23,7 +23,8 @@ from plymill.workers.titles import title_of
 #: Positions with fewer stones take the solver too long for somebody who waits for a page.
 SOLVE_FROM = 10
 _TABLE_MB = 64
-_REMEMBERED = 2000  # positions of a shelf that took long to answer
+_REMEMBERED = 4000  # positions of a shelf that took long to answer
+_QUICK = 7  # plies above a book in memory
 _SHELVES = 8  # unpacked at once, those asked last
 _DESCRIBED = 1000  # books, or as many as there are
 _MOST_WAITING = 16
@@ -99,9 +100,11 @@ class Shelf:
             raise IllegalMoveError(f"A game has at most 42 moves, got {len(moves)}.", 43)
         position = Position(moves)
         book = next((book for book in self._books if position.ply < book.ply), self._books[-1])
-        # A book in memory tells all plies above it in milliseconds; only what takes longer is
-        # remembered: many objects that live long make the garbage collector stop for long.
-        if position.is_over() or (isinstance(book, ArrayBook) and position.ply < book.ply):
+        # A book in memory tells what is a few plies above it in a fraction of a millisecond. Only
+        # what takes longer is remembered, such as the few positions far above it: many objects
+        # that live long make the garbage collector stop for long.
+        quick = isinstance(book, ArrayBook) and book.ply - _QUICK <= position.ply < book.ply
+        if position.is_over() or quick:
             return self._find(position, book, solve=solve)
         return self._answers.get(
             (moves, solve),
@@ -126,7 +129,7 @@ class Shelf:
 
     def _find(self, position: Position, book: Book, *, solve: bool) -> PositionAnswer:
         name = Path(book.source).name
-        near = isinstance(book, ArrayBook) or position.ply >= book.ply - 3
+        near = position.ply >= book.ply - (_QUICK if isinstance(book, ArrayBook) else 3)
         try:
             with nullcontext() if near or position.is_over() else self._workshop.place():
                 return _told(answer(position, book, None, name=name))
