@@ -138,7 +138,7 @@ cdef int best_of(
     Search *s, uint64_t own, uint64_t mask, uint64_t moves, int alpha, int beta
 ) noexcept nogil:
     """The best value of these moves, the middle columns first; it stops at one from beta on."""
-    cdef int best = -INFINITE, value, i, column
+    cdef int best = -INFINITE, value, floor, i, column
     cdef uint64_t square
     for i in range(bb.PLYMILL_WIDTH):
         column = bb.PLYMILL_WIDTH // 2 + ((i + 1) // 2 if i & 1 else -(i // 2))
@@ -147,7 +147,13 @@ cdef int best_of(
         square = moves & bb.pm_column(column)
         if not square:
             continue
-        value = -search(s, own ^ mask, mask | square, -beta, -max(alpha, best))
+        floor = max(alpha, best)
+        if best == -INFINITE or beta - floor == 1:
+            value = -search(s, own ^ mask, mask | square, -beta, -floor)
+        else:  # rarely better: a null window shows it sooner
+            value = -search(s, own ^ mask, mask | square, -floor - 1, -floor)
+            if floor < value < beta:
+                value = -search(s, own ^ mask, mask | square, -beta, -value)
         if s.failed:
             return 0
         if value > best:
