@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,25 @@ def test_show_tells_figures_files_and_what_to_do_next(
     assert fields["state"] == "done"
     assert fields["manifest"]["positions"] == 279
     assert fields["trouble"] == []
+
+
+def test_show_tells_what_it_can_of_a_run_whose_files_were_altered(
+    plymill_: Plymill, store: Path, run_id: str, tmp_path: Path
+) -> None:
+    shutil.copytree(store / run_id, tmp_path / run_id)
+    artifacts = tmp_path / run_id / "artifacts"
+    manifest = json.loads((artifacts / "manifest.json").read_bytes()) | {"stages": [1, 2]}
+    (artifacts / "manifest.json").write_text(json.dumps(manifest))
+    digest = hashlib.sha256((artifacts / "manifest.json").read_bytes()).hexdigest()
+    sums = (artifacts / "SHA256SUMS").read_text().splitlines()
+    lines = [line for line in sums if not line.endswith("manifest.json")]
+    (artifacts / "SHA256SUMS").write_text("\n".join([*lines, f"{digest}  manifest.json", ""]))
+    with (tmp_path / run_id / "events.jsonl").open("a") as events:
+        events.write('{"event": "warning", "message": "a word", "time": NaN}\n')
+    shown = plymill_("run", "show", run_id, "--store", tmp_path)
+    assert shown.code == 0, shown.err
+    assert "manifest.json is not as plymill writes it" in shown.out
+    assert "warning: message a word" in shown.out
 
 
 def test_show_tells_that_a_killed_run_is_silent_and_how_to_go_on(

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -260,7 +261,6 @@ def _title(run: "RunInfo") -> str:
 def _show_figures(run: "RunInfo", *, driven: bool) -> None:
     from plymill.cli.output import say
     from plymill.cli.progress import figures
-    from plymill.cli.words import size
 
     if run.progress is not None and run.progress.units_total:
         parts = figures(run.progress)
@@ -268,16 +268,31 @@ def _show_figures(run: "RunInfo", *, driven: bool) -> None:
             say(f"  {part}")
         if run.progress.message and run.state != "interrupted":  # it says no more than the state
             say(f"  {run.progress.message}")
-    summary = (run.manifest or {}).get("stages", {}).get("summary", {})
+    try:
+        _show_manifest(run.manifest or {})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        say("  manifest.json is not as plymill writes it: somebody has altered it")
+
+
+def _show_manifest(manifest: Mapping[str, Any]) -> None:
+    """What came out; raises whatever a manifest of another shape leads to."""
+    from plymill.cli.output import say
+    from plymill.cli.words import size
+
+    summary = manifest.get("stages", {}).get("summary", {})
     for line in [*summary.get("lines", ()), summary.get("note")]:
         if line:
             say(f"  {line}")
-    for name, file in (run.manifest or {}).get("files", {}).items():
+    for name, file in manifest.get("files", {}).items():
         say(f"  artifacts/{name}  {size(file['bytes'])}")
 
 
 def _event(event: dict[str, Any]) -> str:
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(event.get("time", 0)))
+    try:
+        moment = time.localtime(event.get("time", 0))
+    except (TypeError, ValueError, OverflowError, OSError):  # a line that somebody has altered
+        moment = time.localtime(0)
+    when = time.strftime("%Y-%m-%d %H:%M:%S", moment)
     if event["event"] == "worker lost":  # whose name begins like that of its node
         rest = f"{event.get('worker')}, {event.get('cause')}"
     else:

@@ -9,7 +9,7 @@ def title_of(spec: Mapping[str, Any]) -> str:
     kind = spec.get("kind", "unknown")
     try:
         return _TITLES[kind](spec) if kind in _TITLES else str(kind)
-    except (KeyError, TypeError, IndexError):
+    except (KeyError, TypeError, IndexError, ValueError):
         return str(kind)
 
 
