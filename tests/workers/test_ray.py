@@ -196,8 +196,11 @@ def test_a_driver_that_is_killed_is_started_again_and_solves_nothing_twice(
     small: BookJob,
     undisturbed: Artifacts,
     artifacts_of: ArtifactsOf,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     url = str(tmp_path)
+    # A token that is there for another cluster is not brought to this one, which asks for none.
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "5" * 64)
     driver = start_driver(small, url, cluster.address)
     os.kill(driver.pid, signal.SIGKILL)
     assert driver.wait() == -signal.SIGKILL

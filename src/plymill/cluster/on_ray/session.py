@@ -50,7 +50,9 @@ def ray_session(
     if address is None:
         protect_own_cluster()
     else:
-        prepare_client(allow_insecure=allow_insecure)
+        # With a token, Ray 2.60 joins a cluster that asks for none, and then starts no actor there.
+        is_open = allow_insecure and _is_plain(address) and not _turns_away(address, {})
+        prepare_client(allow_insecure=allow_insecure, with_token=not is_open)
     import ray
 
     from plymill.cluster.on_ray.health import keep_off_standard_output
@@ -151,11 +153,14 @@ def _require_welcome(address: str) -> None:
         get_auth_headers_if_auth_enabled as header_of_ray,
     )
 
-    _, colon, port = address.rpartition(":")
-    if "://" in address or not colon or not port.isdigit():
-        return
-    if _turns_away(address, header_of_ray({})):
+    if _is_plain(address) and _turns_away(address, header_of_ray({})):
         raise ClusterError(NO_TOKEN.format(address=address))
+
+
+def _is_plain(address: str) -> bool:
+    """Whether it is HOST:PORT: that of the GCS itself."""
+    _, colon, port = address.rpartition(":")
+    return "://" not in address and bool(colon) and port.isdigit()
 
 
 def _is_open(gcs_address: str) -> bool:

@@ -38,10 +38,14 @@ def protect_own_cluster() -> None:
     _set_mode("token")
 
 
-def prepare_client(*, allow_insecure: bool) -> None:
+def prepare_client(*, allow_insecure: bool, with_token: bool = True) -> None:
     """Set the environment for joining a cluster: with the token that there is.
 
     Without one, only a cluster that asks for none can be joined, if that is allowed.
+
+    Args:
+        allow_insecure: whether that is allowed.
+        with_token: whether to bring a token that is there.
 
     Raises:
         ClusterError: the file that is to hold the token cannot be read: Ray would end the process;
@@ -50,7 +54,8 @@ def prepare_client(*, allow_insecure: bool) -> None:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     _check_file()
     _check_characters()
-    _set_mode("token" if has_token() or not allow_insecure else "disabled")
+    bring = has_token() and with_token
+    _set_mode("token" if bring or not allow_insecure else "disabled")
 
 
 def has_token() -> bool:
