@@ -88,8 +88,8 @@ def test_clocks_that_are_wrong_and_jump_change_neither_result_nor_sign(
     odd_cluster: tuple[Cluster, str],
     clocks: Path,
     tmp_path: Path,
-    many: BookJob,
-    peaceful: Artifacts,
+    small: BookJob,
+    undisturbed: Artifacts,
     artifacts_of: ArtifactsOf,
 ) -> None:
     """The driver's clock jumps an hour forth and two back, a node's is hours off and jumps, too."""
@@ -97,8 +97,8 @@ def test_clocks_that_are_wrong_and_jump_change_neither_result_nor_sign(
     moments = Moments()
     mine = tmp_path / "clock"
     url = str(tmp_path / "store")
-    store = RunStore.open(url, many.run_id)
-    driver = start_driver(many, url, cluster.address, jumping_clock_environment(mine))
+    store = RunStore.open(url, small.run_id)
+    driver = start_driver(small, url, cluster.address, jumping_clock_environment(mine))
     seen: list[Progress] = []
     jumps = sorted(moments.random.sample(range(2, 24), 2))
     for units, offset in zip(jumps, (HOUR, -HOUR), strict=True):
@@ -106,13 +106,13 @@ def test_clocks_that_are_wrong_and_jump_change_neither_result_nor_sign(
         set_clock(mine, offset)
         set_clock(clocks, 5 * offset)
     while driver.poll() is None:
-        progress = load_run(url, many.run_id).progress
+        progress = load_run(url, small.run_id).progress
         if progress is not None:
             seen.append(progress)
         time.sleep(0.05)
     assert driver.returncode == 0, driver.communicate()[0]
 
-    last = load_run(url, many.run_id).progress
+    last = load_run(url, small.run_id).progress
     assert last is not None
     assert last.updated < time.time() - 0.9 * HOUR, "the clock has jumped"
     for progress in (*seen, last):
@@ -121,13 +121,13 @@ def test_clocks_that_are_wrong_and_jump_change_neither_result_nor_sign(
         assert progress.eta is None or all(0 <= t < math.inf for t in progress.eta)
         times = [moment for moment, _ in progress.history]
         assert times == sorted(times)
-    node_of = {line["worker"]: line["node"] for line in events(url, many.run_id, "worker joined")}
+    node_of = {line["worker"]: line["node"] for line in events(url, small.run_id, "worker joined")}
     units = json.loads(store.files.read("provenance.json"))["units"]
     theirs = [unit for unit in units if node_of[unit["worker"]] == third]
     assert theirs
     assert any(abs(unit["finished"] - time.time()) > 4 * HOUR for unit in theirs)
     assert all(unit["seconds"] >= 0 for unit in units)
-    assert not events(url, many.run_id, "worker lost")
-    assert artifacts_of(url, many.run_id) == peaceful
+    assert not events(url, small.run_id, "worker lost")
+    assert artifacts_of(url, small.run_id) == undisturbed
     # The lease was given back, whatever the clocks say: a second driver need not wait.
-    assert resume_run(many.run_id, url, options=OPTIONS).progress.items_resumed == 279
+    assert resume_run(small.run_id, url, options=OPTIONS).progress.items_resumed == last.items_total

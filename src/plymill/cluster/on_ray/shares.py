@@ -89,7 +89,7 @@ class RayShares:
         self._asked = float("-inf")
         self._allotted: Slots | None = None
         self._offered: Slots = {}
-        self._wanted = 0
+        self._wanted = self._usable = 0
 
     def ask(
         self,
@@ -98,7 +98,7 @@ class RayShares:
         offers: Mapping[str, int],
         holding: Mapping[str, int],
     ) -> Slots:
-        """How many slots of each node the run may use; asks every two seconds at most.
+        """How many slots of each node the run may use; asks every two seconds, or for more.
 
         Where nobody answers, all stays as it was; a run that never had an answer takes all.
 
@@ -109,10 +109,12 @@ class RayShares:
             holding: how many it has.
         """
         now = time.monotonic()
-        news = offers.keys() != self._offered.keys() or (wanted > 0) != (self._wanted > 0)
+        usable = min(wanted, sum(offers.values()))
+        more = usable > self._usable  # as when a plan is ready
+        news = offers.keys() != self._offered.keys() or more or (wanted > 0) != (self._wanted > 0)
         if not news and now - self._asked < _EVERY:
             return self._within(offers)
-        self._asked, self._wanted = now, wanted
+        self._asked, self._wanted, self._usable = now, wanted, usable
         self._offered = dict(offers)
         fields = {
             "weight": self._weight,
