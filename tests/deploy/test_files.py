@@ -69,7 +69,7 @@ def test_what_the_image_is_built_of_is_there_and_passes_the_ignore_file() -> Non
         for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE, re.MULTILINE)
         for name in line.split()[:-1]
     ]
-    ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    ignored = (ROOT / ".dockerignore").read_text().splitlines()
     assert "src" in copied
     for name in copied:
         assert (ROOT / name).exists()

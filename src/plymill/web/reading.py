@@ -17,7 +17,7 @@ from plymill.cluster import (
 )
 from plymill.cluster.runs import info_of
 from plymill.cluster.sending.submit import is_cancelled, owner_of
-from plymill.cluster.storage.store import ARTIFACTS
+from plymill.cluster.storage.store import ARTIFACTS, RUN_NAME
 from plymill.web.inside import InsideFiles
 from plymill.web.memo import Memo
 from plymill.web.sound import (
@@ -32,7 +32,6 @@ from plymill.web.sound import (
 #: States in which a run is being worked on.
 UNDER_WAY = ("planning", "solving", "finishing")
 
-_RUN = re.compile(r"[a-z][a-z0-9]{0,30}-[0-9a-f]{12}", re.ASCII)
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _LIVE, _ENDED = 1.0, 10.0  # seconds for which what was read is good
@@ -91,7 +90,7 @@ class StoreReader:
             RunNotFoundError: the name is no run's, or leads out of the store.
         """
         try:
-            if _RUN.fullmatch(run_id):
+            if RUN_NAME.fullmatch(run_id):
                 return RunStore(self.files, run_id)
         except FileNotFoundError:
             pass
@@ -177,7 +176,7 @@ class StoreReader:
 
         One thread at a time is here: the others wait for what it finds.
         """
-        names = [name for name in self.files.list("") if _RUN.fullmatch(name)]
+        names = [name for name in self.files.list("") if RUN_NAME.fullmatch(name)]
         new = [name for name in names if name not in self._known]
         there = side_by_side(lambda name: self.files.exists(f"{name}/spec.json"), new)
         fresh = {name for name, is_run in zip(new, there, strict=True) if is_run}

@@ -27,6 +27,19 @@ START = 300.0  # seconds that a process may take until it answers first
 _GAP = 5.0  # seconds; after more than this between two looks we were not running ourselves
 
 
+class _OwnTime:
+    """Seconds that pass while this process runs: when it stood still, so did its questions."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self.now = clock()
+
+    def passed(self) -> float:
+        """Those since this was asked last."""
+        before, self.now = self.now, self._clock()
+        return min(self.now - before, _GAP)
+
+
 @dataclass(slots=True)
 class _Question:
     ref: Any
@@ -41,8 +54,7 @@ class Pulses:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._looked = clock()
+        self._time = _OwnTime(clock)
         self._open: dict[str, _Question] = {}
         self._asked: dict[str, float] = {}
 
@@ -52,8 +64,7 @@ class Pulses:
         Args:
             workers: the handles of the actors, by name.
         """
-        now = self._clock()
-        passed, self._looked = min(now - self._looked, _GAP), now
+        passed, now = self._time.passed(), self._time.now
         self._open = {name: asked for name, asked in self._open.items() if name in workers}
         self._take_answers()
         for question in self._open.values():
@@ -86,8 +97,7 @@ class Starts:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._looked = clock()
+        self._time = _OwnTime(clock)
         self._asked: dict[str, float] = {}
         self._waited: dict[str, float] = {}  # since they have a process
 
@@ -97,8 +107,7 @@ class Starts:
         Args:
             starting: the handles of the actors that have not answered yet, by name.
         """
-        now = self._clock()
-        passed, self._looked = min(now - self._looked, _GAP), now
+        passed, now = self._time.passed(), self._time.now
         self._waited = {n: waited + passed for n, waited in self._waited.items() if n in starting}
         self._asked = {name: then for name, then in self._asked.items() if name in starting}
         for name in starting.keys() - self._waited.keys():

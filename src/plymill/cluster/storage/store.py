@@ -42,7 +42,7 @@ _ANEW = "resuming the run writes it anew"
 # What a run can be called. Anything else, such as ``../x``, could lead out of the store.
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 # What it is called when a spec names it.
-_NAME = re.compile(r"[a-z][a-z0-9]{0,30}-[0-9a-f]{12}", re.ASCII)
+RUN_NAME = re.compile(r"[a-z][a-z0-9]{0,30}-[0-9a-f]{12}", re.ASCII)
 
 
 class RunStore:
@@ -86,7 +86,7 @@ class RunStore:
 
     def is_run(self) -> bool:
         """Whether this is the folder of a run, be it a damaged one, and nothing else."""
-        named = _NAME.fullmatch(self.run_id) is not None
+        named = RUN_NAME.fullmatch(self.run_id) is not None
         return named and any(map(self.files.exists, ("spec.json", "plan.json", "progress.json")))
 
     # --- spec and plan ----------------------------------------------------------------------------
