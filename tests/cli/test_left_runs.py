@@ -308,6 +308,14 @@ def test_a_run_that_is_driven_is_not_removed_wherever_its_driver_is(
     assert not (tmp_path / run).exists(), "nor is a lease left"
 
 
+def test_a_run_that_was_sent_and_never_began_is_removed(plymill_: Plymill, tmp_path: Path) -> None:
+    run = "grid-0123456789ab"
+    RunStore.open(str(tmp_path), run).files.write("submission.json", b"{}")
+    done = plymill_("delete", run, "--store", tmp_path, "--yes")
+    assert done.code == 0, done.err
+    assert not (tmp_path / run).exists()
+
+
 @pytest.mark.parametrize("name", ["photos", "artifacts", "grid-0123456789ab"])
 def test_a_folder_that_is_no_run_is_not_removed(
     name: str, plymill_: Plymill, tmp_path: Path

@@ -58,7 +58,7 @@ class RayTask:
             RunFailedError: its process or its node was lost again and again.
             PlymillError, OSError, MemoryError: from the function itself.
         """
-        lost: dict[str, str] = {}
+        lost: set[str] = set()
         for _ in range(_TIMES):
             node = self._find_place(lost)
             actor = self._start(node)
@@ -71,7 +71,7 @@ class RayTask:
                 raise
             except (re.RayError, _SilentError) as error:
                 why = gist(error) if isinstance(error, re.RayError) else str(error)
-                lost[node] = why
+                lost.add(node)
             finally:
                 self.kill(actor)
         raise RunFailedError(f"The task '{function.__name__}' was lost again and again: {why}")

@@ -86,8 +86,9 @@ class RunStore:
 
     def is_run(self) -> bool:
         """Whether this is the folder of a run, be it a damaged one, and nothing else."""
+        signs = ("spec.json", "plan.json", "progress.json", "submission.json")
         named = RUN_NAME.fullmatch(self.run_id) is not None
-        return named and any(map(self.files.exists, ("spec.json", "plan.json", "progress.json")))
+        return named and any(map(self.files.exists, signs))
 
     # --- spec and plan ----------------------------------------------------------------------------
 
