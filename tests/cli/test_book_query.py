@@ -124,3 +124,30 @@ def test_solve_asks_the_book_that_it_is_given(plymill_: Plymill, book: Path) -> 
     found = json.loads(plymill_("solve", f"{OPENING}16", "--book", book, "--json").out)
     assert found["source"] == "book"
     assert found["book"] == str(book)
+
+
+def test_solve_asks_the_bundled_book_about_few_stones_and_says_so(plymill_: Plymill) -> None:
+    told = plymill_("solve")
+    assert told.code == 0
+    assert "On the empty board, player 1 (X) to move: player 1 wins in 41 plies." in told.out
+    assert "Answered by the book of 8 stones that comes with plymill." in told.out
+    found = json.loads(plymill_("solve", "444444", "--json").out)
+    assert (found["source"], found["book"], found["nodes"]) == ("book", "bundled", 0)
+    deeper = json.loads(plymill_("solve", "44444416", "--json").out)
+    assert (deeper["source"], deeper["book"]) == ("solver", None)
+
+
+def test_solve_searches_without_a_book_where_it_is_told_to(plymill_: Plymill) -> None:
+    searched = json.loads(plymill_("solve", "415161", "--search", "--json").out)
+    asked = json.loads(plymill_("solve", "415161", "--json").out)
+    assert (searched["source"], searched["book"]) == ("solver", None)
+    assert searched["nodes"] > 0
+    assert searched["columns"] == asked["columns"]
+
+
+def test_the_bundled_book_is_a_book_like_others(plymill_: Plymill) -> None:
+    facts = json.loads(plymill_("book", "info", "bundled", "--json").out)
+    assert (facts["ply"], facts["distances"], facts["opening"]) == (8, True, "")
+    wrong = plymill_("book", "info", "bundled", "--layout", "8ply")
+    assert wrong.code == 2
+    assert "is a plymill book and not of the 8ply layout" in wrong.err

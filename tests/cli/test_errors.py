@@ -161,6 +161,7 @@ CASES: dict[str, Case] = {
         "book build --weight 2",
         "--weight does nothing without --submit or --address.",
     ),
+    "a search and a book": ("solve 44 --search --book x", "--search asks no book, and --book"),
     "a layout of no book": ("solve 44 --layout 8ply", "--layout does nothing without --book."),
     "a seed of no sample": ("book verify x --seed 1", "--seed does nothing without --sample."),
     "a layout of nothing to compare with": (
@@ -206,7 +207,7 @@ CASES: dict[str, Case] = {
     ),
     "a delete of what is not there": ("delete book-0 --yes --store {tmp}", "no run 'book-0'"),
     "a table too large": (
-        "solve 4444 --table-mb 1000000000",
+        "solve 44444416 --table-mb 1000000000",
         "table size is 1000000000 MiB, expected 1 to 4194304",
     ),
 }

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from plymill.cli.output import say, say_table
 from plymill.cli.patience import patience
-from plymill.cli.sources import shown
+from plymill.cli.sources import called
 
 if TYPE_CHECKING:
     from plymill.books import Book
@@ -26,7 +26,7 @@ def answer(position: "Position", book: "Book | None", table_mb: int | None) -> "
     def solver() -> Solver:
         return Solver() if table_mb is None else Solver(table_mb=table_mb)
 
-    name = "" if book is None else shown(book.source)
+    name = "" if book is None else called(book.source)
     return find(position, book, solver, name=name, busy=patience)
 
 

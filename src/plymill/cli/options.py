@@ -13,8 +13,8 @@ BookArgument = Annotated[
     str,
     Parameter(
         name="BOOK",
-        help="A book file; or published:8ply, published:12ply or published:12ply-dist for a book "
-        "of the package bitbully-databases.",
+        help="A book file; bundled for the small one that comes with plymill; or published:8ply, "
+        "published:12ply or published:12ply-dist for a book of the package bitbully-databases.",
     ),
 ]
 BookLayout = Annotated[

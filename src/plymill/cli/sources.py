@@ -16,15 +16,21 @@ _PUBLISHED: dict[Layout, str] = {
     "12ply-dist": "book_12ply_distances.dat",
 }
 _PACKAGE = "bitbully_databases"
+#: Names the book of 8 stones that comes with plymill.
+BUNDLED = "bundled"
 
 
 def locate(name: str, layout: Layout | None) -> tuple[Path, Layout | None]:
-    """The file and layout of a book: a path, or ``published:LAYOUT``.
+    """The file and layout of a book: a path, ``bundled``, or ``published:LAYOUT``.
 
     Raises:
         UsageError: there is no such published book, it is of another layout than ``layout``, or its
             package is not installed.
     """
+    if name == BUNDLED:
+        from plymill.players import perfect
+
+        return perfect.BUNDLED, layout
     scheme, mark, wanted = name.partition(":")
     if scheme != "published" or not mark:
         return Path(name), layout
@@ -103,6 +109,15 @@ def shown(path: str | Path) -> str:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:
         return str(path)
+
+
+def called(source: str) -> str:
+    """What an answer calls the book that it comes from: a path, or the one of plymill in words."""
+    from plymill.players import perfect
+
+    if source == str(perfect.BUNDLED):
+        return f"the book of {perfect.BUNDLED_PLY} stones that comes with plymill"
+    return shown(source)
 
 
 def _assets(name: str) -> Path:

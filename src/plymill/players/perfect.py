@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 GAME = "connect4-7x6"
 BUNDLED = Path(__file__).with_name("data") / "connect4-8ply.plymill"
+BUNDLED_PLY = 8
 _TABLE_MB = 64
 _REMEMBERED = 1 << 16  # positions of a process
 
