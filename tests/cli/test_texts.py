@@ -83,6 +83,22 @@ def test_a_data_file_that_is_no_text_is_told(plymill_: Plymill, tmp_path: Path) 
     assert f"{tmp_path}/uci: expected a data file in UTF-8, but byte 1 is 0xff" in done.err
 
 
+@pytest.mark.parametrize("words", [
+    "book build --spec /dev/zero",
+    "submit /dev/zero --store s3://x",
+    "book verify published:8ply --uci /dev/zero",
+    "match compare {run} --published /dev/zero --store {store}",
+])  # fmt: skip
+def test_a_file_without_end_is_read_no_further_than_such_a_file_goes(
+    plymill_: Plymill, store: Path, grid_id: str, words: str
+) -> None:
+    done = plymill_(*words.format(run=grid_id, store=store).split())
+    assert done.code == 2
+    assert "/dev/zero" in done.err
+    assert "it is longer than" in done.err.lower()
+    assert done.err.count("\n") == 1
+
+
 @pytest.fixture
 def damaged(plymill_: Plymill, store: Path, grid_id: str, tmp_path: Path) -> Path:
     """A run of its own, to damage."""

@@ -5,7 +5,6 @@ A line has 42 fields for the squares a1, a2, ... a6, b1, ... g6 (``x`` player 1,
 """
 
 import os
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from plymill.books.errors import BookFormatError
 from plymill.errors import InvalidPositionError, not_utf8, told
 from plymill.games.connect4 import HEIGHT, SQUARES, WIDTH, Position
+from plymill.texts import open_text
 
 _STONES = {"b": 0, "x": 1, "o": 2}
 _OUTCOMES = {"loss": -1, "draw": 0, "win": 1}
@@ -30,7 +30,7 @@ def read_uci(path: str | os.PathLike[str]) -> tuple[npt.NDArray[np.uint64], npt.
             message names the line.
     """
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+        lines = open_text(path).read().splitlines()
     except OSError as error:
         raise BookFormatError(f"cannot read {path}: {told(error)}") from error
     except UnicodeDecodeError as error:

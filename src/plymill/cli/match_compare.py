@@ -97,8 +97,9 @@ def _grid(run: "PlayedRun") -> "Grid":
 
 def _published(run: "PlayedRun", path: Path, game: str | None) -> tuple["Grid", str]:
     from plymill.matches.published import of_game, read_published
+    from plymill.texts import open_text
 
-    with path.open(encoding="utf-8-sig", newline="") as lines:
+    with open_text(path) as lines:
         tables = read_published(lines, where=str(path))
     return of_game(tables, game or run.spec.game, where=str(path)), path.name
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from plymill.cluster.errors import SpecError
 from plymill.cluster.spec_faults import first_fault
 from plymill.errors import not_utf8, told
+from plymill.texts import MIB, open_text
 
 HASH_DIGITS = 12
 
@@ -112,7 +113,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
         SpecError: the file cannot be read, is empty, or is not TOML in UTF-8.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = open_text(path, most=MIB).read()
         fields = tomllib.loads(text)
     except RecursionError:
         raise SpecError(f"{path}: expected a TOML file, but it is nested too deeply.") from None
