@@ -51,6 +51,8 @@ ArtifactsOf = Callable[[str, str], dict[str, bytes]]
         ({"ply": "12"}, "ply: .*got '12'"),
         ({"distances": "no"}, "distances: .*got 'no'"),
         ({"derive": ["8"]}, "derive, entry 1: .*got '8'"),
+        ({"derive": [8, 10, 8]}, "derive: expected each once, got 8 twice"),
+        ({"layouts": ["8ply", "8ply"]}, "layouts: expected each once, got 8ply twice"),
         ({"derive": 8}, "derive: .*got 8"),
         ({"layouts": "8ply"}, "layouts: .*got '8ply'"),
         ({"opening": 4444}, "opening: .*got 4444"),

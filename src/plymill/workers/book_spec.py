@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from plymill.books import LAYOUTS
 from plymill.cluster import JobSpec
@@ -57,6 +57,15 @@ class BookJob(JobSpec):
             )
             return {**fields, "derive": (_DERIVED,) if possible else ()}
         return fields
+
+    @field_validator("derive", "layouts")
+    @classmethod
+    def _each_once(cls, entries: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Lists in which the same is there twice would make the same job under another name."""
+        for place, entry in enumerate(entries):
+            if entry in entries[:place]:
+                raise ValueError(f"expected each once, got {entry} twice")
+        return entries
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
