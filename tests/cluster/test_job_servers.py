@@ -29,8 +29,8 @@ TOKEN = "5e" * 32
 VERSION = json.dumps({"version": "4", "ray_version": "2.60.0", "ray_commit": "x"})
 SHORT = """
 import sys
-from plymill.cluster.on_ray import jobs
-jobs._ANSWER_SECONDS, jobs._WHOLE_SECONDS = 1.0, 2.0
+from plymill.cluster.on_ray import job_server
+job_server._ANSWER_SECONDS, job_server._WHOLE_SECONDS = 1.0, 2.0
 from plymill.cli import main
 sys.exit(main())
 """

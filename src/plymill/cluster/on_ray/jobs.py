@@ -5,18 +5,22 @@ that answers without one would let anybody run anything; it is refused unless th
 """
 
 import asyncio
-import json
 import logging
 import os
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from plymill.cluster.errors import ClusterError
+from plymill.cluster.on_ray.job_server import (
+    client,
+    require_token,
+    strange,
+    unreachable,
+    with_scheme,
+)
 from plymill.cluster.sending.submissions import (
     ACTIVE,
     KIND_KEY,
@@ -27,17 +31,12 @@ from plymill.cluster.sending.submissions import (
     Order,
     Submission,
 )
-from plymill.cluster.sending.tokens import NO_TOKEN, OPEN_CLUSTER, prepare_client
+from plymill.cluster.sending.tokens import NO_TOKEN, prepare_client
 
 T = TypeVar("T")
 
-_ANSWER_SECONDS = 20.0  # for a connection, and from one piece of the answer to the next
-_CHANGE_SECONDS = 60.0  # the same where something is changed: Ray starts what that needs first
-_WHOLE_SECONDS = 60.0  # for an answer as a whole
-_FREIGHT_SECONDS = 900.0  # the same for what may be large: a package, a log
 _STOP_SECONDS = "30"  # that a driver has to write down where it is, before it is killed
 _SILENT_SECONDS = 300.0  # of a log, until the connection is made again: it may be a dead one
-_PORT = 8265
 _PAUSE = 0.5
 _FAILURES = 20  # in a row, until a job is not followed any more
 _TALKATIVE = (
@@ -49,7 +48,6 @@ _TALKATIVE = (
 _UNANSWERED = re.compile("Cannot connect to host|Client[A-Za-z]*Error|TimeoutError").search
 #: What Ray's client raises when an answer is JSON, but not the fields that it looks for.
 _MISSHAPEN = (KeyError, TypeError, AttributeError)
-_WANTS_TOKEN = "authentication token"  # as Ray says, and no other server
 _OVERRIDES = ("RAY_API_SERVER_ADDRESS", "RAY_ADDRESS")  # of whatever address Ray is given
 
 
@@ -65,13 +63,13 @@ class RayJobs:
     """
 
     def __init__(self, address: str, *, allow_insecure: bool = False) -> None:
-        self.address = _with_scheme(address)
-        _require_token(self.address, allow_insecure=allow_insecure)
+        self.address = with_scheme(address)
+        require_token(self.address, allow_insecure=allow_insecure)
         prepare_client(allow_insecure=allow_insecure)
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
         with self._explained(), _without(*_OVERRIDES):
-            self._client = _client(self.address)
+            self._client = client(self.address)
         self.version = str(self._client._server_ray_version)
 
     def submissions(self) -> list[Submission]:
@@ -185,129 +183,13 @@ class RayJobs:
         except AuthenticationError as error:
             raise ClusterError(NO_TOKEN.format(address=self.address)) from error
         except (JSONDecodeError, ValidationError, InvalidVersion, *_MISSHAPEN) as error:
-            raise ClusterError(_strange(self.address, "does not answer like one")) from error
+            raise ClusterError(strange(self.address, "does not answer like one")) from error
         except (RequestException, ClientError, ConnectionError, TimeoutError) as error:
-            raise ClusterError(_unreachable(self.address, error)) from error
+            raise ClusterError(unreachable(self.address, error)) from error
         except (RuntimeError, ValueError) as error:
             raise ClusterError(
                 f"The cluster at {self.address} refuses that: {_last_line(error)}"
             ) from error
-
-
-def _client(address: str) -> Any:
-    """Ray's own client, which would wait for an answer for ever."""
-    from ray.job_submission import JobSubmissionClient
-
-    class Client(JobSubmissionClient):
-        def _do_request(self, method: str, endpoint: str, **words: Any) -> Any:
-            ask = super()._do_request
-            pause = _ANSWER_SECONDS if method == "GET" else _CHANGE_SECONDS
-            # Whoever is sent on elsewhere would take our token there.
-            limits: dict[str, Any] = {"timeout": (_ANSWER_SECONDS, pause), "allow_redirects": False}
-            large = words.get("data") is not None or endpoint.endswith("/logs")
-            answer = _within(
-                _FREIGHT_SECONDS if large else _WHOLE_SECONDS,
-                lambda: ask(method, endpoint, **limits, **words),
-            )
-            _require_sound(address, answer)
-            return answer
-
-    return Client(address)
-
-
-def _within(seconds: float, ask: Callable[[], T]) -> T:
-    """An answer that has to be complete in time, however slowly its bytes come.
-
-    The thread of one that is not is left behind; it keeps no process from ending.
-    """
-    answer: Future[T] = Future()
-
-    def work() -> None:
-        try:
-            answer.set_result(ask())
-        except BaseException as error:  # goes to whoever waits
-            answer.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    return answer.result(seconds)
-
-
-def _require_token(address: str, *, allow_insecure: bool) -> None:
-    """See that it is a job server of Ray, and that whoever brings no token is turned away."""
-    if _turns_away(address, "/api/version"):
-        return
-    if not allow_insecure and not _turns_away(address, "/api/jobs/"):
-        raise ClusterError(OPEN_CLUSTER.format(address=address))
-
-
-def _turns_away(address: str, path: str) -> bool:
-    """Whether the job server asks for a token there; anything but a job server is refused."""
-    import requests
-
-    def ask() -> requests.Response:
-        return requests.get(f"{address}{path}", timeout=_ANSWER_SECONDS, allow_redirects=False)
-
-    try:
-        answer = _within(_WHOLE_SECONDS, ask)
-    except (requests.RequestException, TimeoutError, ValueError) as error:
-        raise ClusterError(_unreachable(address, error)) from error
-    _require_sound(address, answer)
-    if answer.status_code in (401, 403) and _WANTS_TOKEN in answer.text.lower():
-        return True
-    if not answer.ok:
-        raise ClusterError(_strange(address, f"answers with the status {answer.status_code}"))
-    if path == "/api/version" and not _tells_version(answer.text):
-        raise ClusterError(_strange(address, "does not answer like one"))
-    return False
-
-
-def _tells_version(text: str) -> bool:
-    try:
-        fields = json.loads(text)
-    except ValueError:
-        return False
-    return isinstance(fields, dict) and isinstance(fields.get("ray_version"), str)
-
-
-def _require_sound(address: str, answer: Any) -> None:
-    """Refuse an answer that is none of a job server's own.
-
-    What Ray refuses comes with the status 500 and the traceback of the refusal.
-    """
-    status = answer.status_code
-    if 300 <= status < 400:
-        raise ClusterError(_strange(address, f"answers with the status {status}"))
-    if status >= 500 and "Traceback" not in answer.text:
-        raise ClusterError(
-            f"The head of the cluster at {address} does not answer (status {status}); ask again in "
-            "a minute."
-        )
-
-
-def _strange(address: str, what: str) -> str:
-    return (
-        f"{address} is no job server of Ray: it {what}; expected the address of the dashboard, "
-        f"such as http://head:{_PORT}."
-    )
-
-
-def _unreachable(address: str, error: Exception) -> str:
-    return (
-        f"Cannot reach the cluster at {address} ({type(error).__name__}); expected the address of "
-        f"Ray's dashboard, such as http://head:{_PORT}."
-    )
-
-
-def _with_scheme(address: str) -> str:
-    """The address as a URL."""
-    if address.startswith(("http://", "https://")):
-        return address.rstrip("/")
-    if "://" in address or ":" not in address:
-        raise ClusterError(
-            f"'{address}' is no address of a job server: expected that of Ray's dashboard, such as "
-            f"http://head:{_PORT}."
-        )
-    return f"http://{address}"
 
 
 def _submission(job: Any) -> Submission | None:
