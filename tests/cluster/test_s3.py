@@ -26,6 +26,8 @@ def test_files_are_written_read_listed_replaced_and_deleted(bucket: str) -> None
     files.write("a/y/z", b"two")
     files.write("a/x", b"three")
     assert files.read("a/x") == b"three"
+    parts = [files.read_part("a/x", start, 3) for start in (0, 3, 5)]
+    assert parts == [b"thr", b"ee", b""]
     assert files.list("a") == ["x", "y"]
     assert files.sub("a").read("y/z") == b"two"
     files.delete("a/x")
@@ -33,6 +35,8 @@ def test_files_are_written_read_listed_replaced_and_deleted(bucket: str) -> None
     assert not files.exists("a/x")
     with pytest.raises(FileNotFoundError):
         files.read("a/x")
+    with pytest.raises(FileNotFoundError):
+        files.read_part("a/x", 0, 3)
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,7 @@ def test_files_are_written_read_listed_replaced_and_deleted(files: Files) -> Non
     files.write("a/y/z", b"two")
     files.write("a/x", b"three")
     assert files.read("a/x") == b"three"
+    assert [files.read_part("a/x", start, 3) for start in (0, 3, 5)] == [b"thr", b"ee", b""]
     assert files.list("a") == ["x", "y"]
     assert files.exists("a/x")
     assert not files.exists("a/none")

@@ -42,13 +42,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def heard(name: str) -> None:
         real = getattr(InsideFiles, name)
 
-        def hear(self: InsideFiles, path: str) -> Any:
+        def hear(self: InsideFiles, path: str, *part: int) -> Any:
             found.append(f"{name} {self.place(path) if path else ''}")
-            return real(self, path)
+            return real(self, path, *part)
 
         monkeypatch.setattr(InsideFiles, name, hear)
 
-    for name in ("read", "exists", "list"):
+    for name in ("read", "read_part", "exists", "list"):
         heard(name)
     return found
 
@@ -348,17 +348,17 @@ def test_all_books_are_remembered_if_there_are_more_than_at_the_outset(
     assert opened["open_book"] == 18
 
 
-def test_a_book_that_is_elsewhere_is_fetched_once_for_the_list(
+def test_of_a_book_that_is_elsewhere_the_list_fetches_the_header_once(
     shelves: str, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(InsideFiles, "local_path", lambda *args: None)
     library = Library(StoreReader(shelves))
     run_id = library.entries()[0].run_id
-    assert fetched(asked) == 18
+    assert fetched(asked) == {"read": 0, "read_part": 18}
     library.entries()
-    assert fetched(asked) == 18
+    assert fetched(asked) == {"read": 0, "read_part": 18}
     assert library.shelf(run_id).ask(f"{OPENING}1").source == "book"
-    assert fetched(asked) == 20
+    assert fetched(asked) == {"read": 2, "read_part": 18}
 
 
 def test_a_shelf_that_was_opened_tells_the_list_what_is_in_it(
@@ -370,11 +370,13 @@ def test_a_shelf_that_was_opened_tells_the_list_what_is_in_it(
     for name in reader.names():
         library.shelf(name)
     library.entries()
-    assert fetched(asked) == 18
+    assert fetched(asked) == {"read": 18, "read_part": 0}
 
 
-def fetched(asked: list[str]) -> int:
-    return sum(request.startswith("read ") and request.endswith(".plymill") for request in asked)
+def fetched(asked: list[str]) -> dict[str, int]:
+    """How often a book was read, and how often a part of one."""
+    books = [request.partition(" ")[0] for request in asked if request.endswith(".plymill")]
+    return {name: books.count(name) for name in ("read", "read_part")}
 
 
 def test_a_large_book_that_is_elsewhere_answers_and_leaves_no_file(

@@ -8,6 +8,7 @@ from typing import NoReturn
 from plymill.cluster import ArrowFiles, StoreError
 
 _CHUNK = 1 << 20
+_PART = 4 << 20  # of a bucket, with each request
 
 
 class InsideFiles:
@@ -35,6 +36,10 @@ class InsideFiles:
         """See `Files.read`."""
         return self._files.read(self._file(path))
 
+    def read_part(self, path: str, start: int, count: int) -> bytes:
+        """See `Files.read_part`."""
+        return self._files.read_part(self._file(path), start, count)
+
     def chunks(self, path: str) -> Iterator[bytes]:
         """A file piece by piece, the first of them read before anything is returned.
 
@@ -43,7 +48,7 @@ class InsideFiles:
         """
         inside = self._file(path)
         if self._root is None:
-            return iter([self._files.read(inside)])
+            return self._fetched(inside, self._files.read_part(inside, 0, _PART))
         stream = Path(self._files.place(inside)).open("rb")  # noqa: SIM115 - closed by the iterator
 
         def pieces() -> Iterator[bytes]:
@@ -52,6 +57,14 @@ class InsideFiles:
                     yield piece
 
         return pieces()
+
+    def _fetched(self, inside: str, first: bytes) -> Iterator[bytes]:
+        """A file of a bucket, from its first part on: never more of it in memory than that."""
+        piece, read = first, 0
+        while piece:
+            yield piece
+            read += len(piece)
+            piece = self._files.read_part(inside, read, _PART) if len(piece) == _PART else b""
 
     def local_path(self, path: str) -> Path | None:
         """Where the file is on a disk of this machine; None for stores that are elsewhere.

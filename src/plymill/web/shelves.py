@@ -8,7 +8,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from plymill.books import ArrayBook, Book, BookFormatError, NotInBookError, open_book
+from plymill.books import ArrayBook, Book, BookFormatError, NotInBookError, Scope, open_book
+from plymill.books.format import HEADER_SIZE, Header
 from plymill.books.scores import describe
 from plymill.cluster import RunInfo, RunNotFoundError, StoreError
 from plymill.errors import IllegalMoveError
@@ -215,7 +216,10 @@ class Library:
         names = _names(run)
         books = {name: self._unpack(run, name) for name in names}
         files = [
-            self._remember(run, name, partial(_file_of, run, name, books[name])) for name in names
+            self._remember(
+                run, name, partial(_file_of, run, name, books[name].scope, len(books[name]))
+            )
+            for name in names
         ]
         entry = _entry_of(run, files)
         return Shelf(entry, [books[file.name] for file in entry.books], self._workshop)
@@ -233,12 +237,20 @@ class Library:
             return None
 
     def _look(self, run: RunInfo, name: str) -> BookFile:
-        """What the header of a book tells: nothing of it is unpacked."""
+        """What the header of a book tells: nothing of it is unpacked, nor fetched if elsewhere."""
+        files, place = self._reader.files_of(run.run_id), artifact_path(name)
+        try:
+            if files.local_path(place) is None:
+                start = files.read_part(place, 0, HEADER_SIZE)
+                header = Header.unpack(start, f"{run.run_id}/{place}")
+                return _file_of(run, name, header.scope, header.count)
+        except FileNotFoundError:
+            raise _missing(run.run_id, name) from None
         with self._at_hand(run.run_id, name) as path, open_book(path) as book:
-            return _file_of(run, name, book)
+            return _file_of(run, name, book.scope, len(book))
 
     def _remember(self, run: RunInfo, name: str, look: Callable[[], BookFile]) -> BookFile:
-        """The description of a book; it is made once, and one that is elsewhere fetched once."""
+        """The description of a book; it is made once."""
         version: Hashable = _facts(run, name)["sha256"]
         return self._described.get((run.run_id, name), look, lambda _: _FOR_EVER, version)
 
@@ -254,7 +266,7 @@ class Library:
             local = files.local_path(path)
             data = b"" if local is not None else files.read(path)
         except FileNotFoundError:
-            raise RunNotFoundError(f"The book {name} of run {run_id} is missing.") from None
+            raise _missing(run_id, name) from None
         place = f"{run_id}/{path}"
         if local is not None:
             with _called(local, place):
@@ -302,13 +314,17 @@ def _facts(run: RunInfo, name: str) -> Mapping[str, Any]:
     return facts
 
 
-def _file_of(run: RunInfo, name: str, book: Book) -> BookFile:
+def _missing(run_id: str, name: str) -> RunNotFoundError:
+    return RunNotFoundError(f"The book {name} of run {run_id} is missing.")
+
+
+def _file_of(run: RunInfo, name: str, scope: Scope, positions: int) -> BookFile:
     return BookFile(
         name=name,
-        ply=book.ply,
-        positions=len(book),
-        distances=book.distances,
-        opening=book.opening,
+        ply=scope.ply,
+        positions=positions,
+        distances=scope.distances,
+        opening=scope.opening,
         **_facts(run, name),
     )
 

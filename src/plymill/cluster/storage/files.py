@@ -44,6 +44,9 @@ class Files(Protocol):
     def read(self, path: str) -> bytes:
         """The whole file. Raises FileNotFoundError if there is none."""
 
+    def read_part(self, path: str, start: int, count: int) -> bytes:
+        """So many bytes of a file, fewer if it has no more. Raises FileNotFoundError likewise."""
+
     def write(self, path: str, data: bytes) -> None:
         """Publish a file, replacing one that is there."""
 
@@ -109,6 +112,15 @@ class ArrowFiles:
         def read() -> bytes:
             with self._fs.open_input_file(self._at(path)) as stream:
                 return bytes(stream.read())
+
+        return self._ask("read", path, read)
+
+    def read_part(self, path: str, start: int, count: int) -> bytes:
+        """See `Files.read_part`."""
+
+        def read() -> bytes:
+            with self._fs.open_input_file(self._at(path)) as stream:
+                return bytes(stream.read_at(count, start))
 
         return self._ask("read", path, read)
 
@@ -242,6 +254,10 @@ class MemoryFiles:
             return self._files[self._at(path)]
         except KeyError:
             raise FileNotFoundError(self._at(path)) from None
+
+    def read_part(self, path: str, start: int, count: int) -> bytes:
+        """See `Files.read_part`."""
+        return self.read(path)[start : start + count]
 
     def write(self, path: str, data: bytes) -> None:
         """See `Files.write`."""
