@@ -213,10 +213,15 @@ class StoreDisk(SmallDisk):
     def freeze(self, seconds: float) -> None:
         """Let whoever writes wait for so long; returns when it is over.
 
-        The thaw does not depend on this process.
+        The thaw does not depend on this process, nor on what ends it: the script is in a session of
+        its own, where no Ctrl-C arrives, and it heeds no signal that asks it to end.
         """
-        script = 'fsfreeze -f "$0" && { sleep "$1"; fsfreeze -u "$0"; }'
-        _run("sh", "-c", script, str(self.path), str(seconds))
+        script = 'trap "" INT TERM HUP; fsfreeze -f "$0" && { sleep "$1"; fsfreeze -u "$0"; }'
+        words = ["sh", "-c", script, str(self.path), str(seconds)]
+        with subprocess.Popen(words, start_new_session=True, stderr=subprocess.PIPE) as thawing:
+            _, said = thawing.communicate()
+        if thawing.returncode:
+            raise subprocess.CalledProcessError(thawing.returncode, words, stderr=said)
 
     def read_only(self, on: bool) -> None:
         """Refuse whoever writes, or let him write again.
@@ -234,7 +239,9 @@ class StoreDisk(SmallDisk):
                     raise FaultMissedError(f"cannot remount {self.path}: {error}") from error
 
     def close(self) -> None:
-        """Unmount it; what it held is gone."""
+        """Unmount it; what it held is gone. One that is frozen would keep whoever writes to it."""
+        with suppress(OSError, subprocess.CalledProcessError):  # it is not frozen, or cannot be
+            _run("fsfreeze", "--unfreeze", str(self.path))
         _run("umount", "--lazy", str(self.path))
         self._image.unlink()
 

@@ -1,7 +1,10 @@
 """The chaos run's own parts: drawing, billing, the table, and that what does harm really does."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -247,3 +250,37 @@ def test_a_disk_is_full_read_only_and_frozen_for_a_while(disk: StoreDisk) -> Non
     disk.read_only(False)
     disk.freeze(0.1)
     path.write_bytes(b"x")
+
+
+FREEZING = """
+import sys
+from pathlib import Path
+from chaos.strikes import StoreDisk
+disk = object.__new__(StoreDisk)
+disk.path = Path(sys.argv[1])
+disk.freeze(3)
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_frozen_disk_thaws_whatever_becomes_of_who_froze_it(
+    disk: StoreDisk, how: signal.Signals
+) -> None:
+    words = [sys.executable, "-c", FREEZING, str(disk.path)]
+    freezing = subprocess.Popen(words, cwd=ROOT, start_new_session=True)
+    waiting = ["pgrep", "--full", f"^sh -c trap .*{disk.path}"]
+    while not any(_has_child(pid) for pid in subprocess.run(
+        waiting, capture_output=True, check=False).stdout.split()):  # fmt: skip
+        time.sleep(0.05)
+    os.killpg(freezing.pid, how)
+    assert freezing.wait(30) != 0
+    write = "import sys; open(sys.argv[1], 'w').write('x')"
+    writing = subprocess.Popen([sys.executable, "-c", write, str(disk.path / "file")])
+    assert writing.wait(30) == 0
+    assert (disk.path / "file").read_text() == "x"
+
+
+def _has_child(pid: bytes) -> bool:
+    """Whether the script sleeps: what it freezes is frozen by then."""
+    command = ["pgrep", "--parent", pid.decode(), "sleep"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
