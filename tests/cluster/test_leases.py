@@ -1,5 +1,6 @@
 """Who drives a run: the lease as a machine without clocks, and on real files."""
 
+import json
 import os
 import subprocess
 import sys
@@ -204,9 +205,32 @@ def test_a_store_that_is_away_does_not_stop_a_driver(monkeypatch: pytest.MonkeyP
     assert not held.lost
 
 
-def test_an_illegible_lease_expires_like_any_other() -> None:
+SOUND = {"holder": {"name": "x", "host": "h", "pid": 7, "birth": "a:b:c"}, "beat": 3}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"holder": 5, "beat": 0, "released": false}',
+        json.dumps(SOUND),
+        json.dumps(SOUND | {"released": 0}),
+        json.dumps(SOUND | {"released": False, "beat": "3"}),
+        json.dumps(SOUND | {"released": False, "beat": float("inf")}),
+        json.dumps(SOUND | {"released": False, "holder": {"name": "x", "birth": 5}}),
+        json.dumps(SOUND | {"released": False, "holder": {"name": "x", "pid": True}}),
+        json.dumps(SOUND | {"released": False, "holder": {"name": "x", "pid": [1]}}),
+        json.dumps(SOUND | {"released": False, "holder": {"name": ["x"]}}),
+        json.dumps(SOUND | {"released": False, "holder": {"name": "x", "more": 1}}),
+    ],
+)
+def test_an_illegible_lease_is_held_by_nobody_known_and_expires_like_any_other(text: str) -> None:
     files = MemoryFiles()
-    files.write("lease/000001.json", b"{")
+    files.write("lease/000001.json", text.encode())
+    latest = LeaseFiles(files).latest()
+    assert latest == Lease(1, Holder(name="?"))
+    assert not is_dead(latest.holder)
     clock = iter(range(0, 10_000, 20))
     contender = Contender(Holder(name="me"), expiry=EXPIRY)
     take(
@@ -220,13 +244,32 @@ def test_an_illegible_lease_expires_like_any_other() -> None:
     assert contender.held.number == 2
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_who_cannot_beat_for_a_fault_of_its_own_gives_the_lease_up() -> None:
+    """Another will take it: a driver that went on would be the second one."""
+
+    class Faulty(MemoryFiles):
+        def list(self, folder: str) -> list[str]:
+            raise LookupError
+
+        def sub(self, folder: str) -> "Faulty":
+            return Faulty(f"{self.url}/{folder}", self._files)
+
+    contender = Contender(Holder(name="me"), expiry=EXPIRY)
+    contender.created(contender.next_lease(None), mine=True)
+    lost = threading.Event()
+    held = Driving(LeaseFiles(Faulty()), contender, lost.set, beat=0.01)
+    assert lost.wait(10)
+    assert held.lost
+    held.release()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_process_of_this_machine_that_is_gone_is_known_to_be_dead() -> None:
     code = (
         "from dataclasses import asdict; from plymill.cluster.storage.leases import this_process; "
         "import json; print(json.dumps(asdict(this_process('x'))))"
     )
-    import json
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     gone = Holder(**json.loads(done.stdout))

@@ -89,13 +89,23 @@ class Driving:
                 self._files.write(Lease(number=latest.number, holder=latest.holder, released=True))
 
     def _keep(self) -> None:
+        try:
+            self._beat_until_over()
+        except Exception:  # a fault of ours: without a heartbeat another will take the lease
+            self._lose()
+            raise
+
+    def _beat_until_over(self) -> None:
         while not self._over.wait(self._beat):
             with suppress(StoreError):  # a store that is away for a while is away for all
                 if self._contender.lost(self._files.latest()):
-                    self._lost.set()
-                    self._on_lost()
+                    self._lose()
                     return
                 self._files.write(self._contender.beating())
+
+    def _lose(self) -> None:
+        self._lost.set()
+        self._on_lost()
 
 
 @contextmanager

@@ -41,7 +41,7 @@ class Holder:
     birth: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Lease:
     """What one file of a lease holds."""
 
@@ -55,19 +55,27 @@ class Lease:
         """A lease from its file; one that is illegible counts as held by nobody known."""
         try:
             holder = Holder(**fields["holder"])
-            return cls(
-                number=number,
-                holder=holder,
-                beat=int(fields["beat"]),
-                released=bool(fields["released"]),
-            )
-        except (KeyError, TypeError, ValueError):
-            return cls(number=number, holder=Holder(name="?"))
+            lease = cls(number, holder, fields["beat"], fields["released"])
+        except (KeyError, TypeError):
+            lease = cls(number, Holder(name="?"))
+        return lease if _is_sound(lease) else cls(number, Holder(name="?"))
 
     @property
     def fields(self) -> dict[str, Any]:
         """What is written to the file."""
         return {"holder": asdict(self.holder), "beat": self.beat, "released": self.released}
+
+
+def _is_sound(lease: Lease) -> bool:
+    """Whether everything in it is of its kind: who alters a file may put in anything."""
+    holder = lease.holder
+    texts = (holder.name, holder.host, holder.birth)
+    return (
+        all(isinstance(text, str) for text in texts)
+        and type(holder.pid) is int
+        and type(lease.beat) is int
+        and type(lease.released) is bool
+    )
 
 
 class Step(Enum):
