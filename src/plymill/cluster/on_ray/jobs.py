@@ -39,6 +39,7 @@ _STOP_SECONDS = "30"  # that a driver has to write down where it is, before it i
 _SILENT_SECONDS = 300.0  # of a log, until the connection is made again: it may be a dead one
 _PAUSE = 0.5
 _FAILURES = 20  # in a row, until a job is not followed any more
+_LASTING = 10.0  # seconds after which a connection that fails was none of a row
 _TALKATIVE = (
     "ray.dashboard.modules.dashboard_sdk",
     "ray.dashboard.modules.job.sdk",
@@ -134,7 +135,7 @@ class RayJobs:
         """See `Jobs.follow`. A connection that ends before the job does is made again."""
         told = failures = 0
         while True:
-            seen = 0
+            seen, began = 0, time.monotonic()
             try:
                 if self.status(name) not in ACTIVE:
                     break
@@ -142,9 +143,11 @@ class RayJobs:
                     seen += len(piece)
                     if seen > told:
                         yield piece[told - seen :]
-                        told, failures = seen, 0
+                        told = seen
+                failures = 0
             except ClusterError:
-                failures += 1
+                lasted = time.monotonic() - began >= _LASTING
+                failures = 1 if lasted or seen else failures + 1
                 if failures > _FAILURES:
                     raise
             time.sleep(_PAUSE)
