@@ -1,10 +1,12 @@
 """Visitors who send little, or nothing, keep nobody else out: of a real server."""
 
+import shutil
 import socket
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -124,6 +126,79 @@ def test_connections_that_do_nothing_do_not_count(made: Made) -> None:
             with urllib.request.urlopen(f"{url}/runs", timeout=8) as answer:
                 assert answer.status == 200
         assert seconds_until_closed(idle[0]) < 5
+
+
+LARGE = 48 << 20  # more than the buffers of both ends hold
+
+
+@pytest.fixture
+def large(made: Made, folder: Path) -> bytes:
+    """A request for a file of that many bytes, which is in ``folder``."""
+    shutil.copytree(Path(made.url) / made.book, folder / made.book)
+    (folder / made.book / "report.html").write_bytes(bytes(LARGE))
+    return f"GET /runs/{made.book}/report HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def test_an_answer_that_nobody_reads_is_not_kept_for_ever(large: bytes, folder: Path) -> None:
+    hasty = Limits(unread=0.5)
+    with served(Settings(store=str(folder), port=0), hasty) as url, connected(url) as sock:
+        sock.sendall(large)
+        time.sleep(2)  # in which nothing is read
+        assert 0 < _read_to_the_end(sock) < LARGE
+
+
+def test_an_answer_that_is_read_slowly_but_steadily_arrives_whole(
+    large: bytes, folder: Path
+) -> None:
+    hasty = Limits(unread=0.5)
+    with served(Settings(store=str(folder), port=0), hasty) as url, connected(url) as sock:
+        sock.sendall(large.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        assert _read_to_the_end(sock, pause=0.002) > LARGE
+
+
+def _read_to_the_end(sock: socket.socket, pause: float = 0.0) -> int:
+    """How many bytes come until the server ends it, in whatever way."""
+    read = 0
+    try:
+        while piece := sock.recv(1 << 16):
+            read += len(piece)
+            time.sleep(pause)
+    except ConnectionError:
+        pass
+    return read
+
+
+def test_who_sends_request_upon_request_and_reads_nothing_keeps_nobody_out(made: Made) -> None:
+    limits = Limits(unread=0.5, connections=2)
+    much = b"GET /static/htmx.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with served(Settings(store=made.url, port=0), limits) as url, ExitStack() as stack:
+        greedy = [stack.enter_context(connected(url)) for _ in range(3)]
+        for sock in greedy:
+            for _ in range(400):  # some 20 MB of answers
+                try:
+                    sock.sendall(much)
+                except OSError:
+                    break
+        time.sleep(2)
+        with urllib.request.urlopen(f"{url}/runs", timeout=8) as answer:
+            assert answer.status == 200
+
+
+def test_thousands_of_requests_in_one_piece_are_refused(made: Made) -> None:
+    with served(Settings(store=made.url, port=0)) as url, connected(url) as sock:
+        sock.sendall(WHOLE * 2000)
+        answers = b""
+        while piece := _received(sock):
+            answers += piece
+        assert answers.count(b"HTTP/1.1 200 ") <= Limits().pipelined + 1
+        assert b"HTTP/1.1 400 " in answers
+
+
+def _received(sock: socket.socket) -> bytes:
+    try:
+        return sock.recv(1 << 16)
+    except ConnectionError:
+        return b""
 
 
 def test_a_refused_request_closes_its_connection(hasty: str) -> None:
