@@ -61,14 +61,32 @@ node() { # NAME ARGUMENTS...: start a node in a session of its own, so that all 
     echo "Starting the node $name ..."
     setsid ray start --block --disable-usage-stats --node-name="$name" --object-store-memory="$store" \
         --dashboard-agent-listen-port=0 "$@" </dev/null >"$state/$name.log" 2>&1 &
-    echo $! >"$state/$name.session"
+    echo "$! $(birth $!)" >"$state/$name.session"
 }
 
-members() { # SESSION: the processes in it; not those that only wait for their parent to notice
-    { ps -o pid=,stat= -s "$1" || true; } | awk '$2 !~ /^Z/ { print $1 }'
+birth() { # PROCESS: boot of the machine and start of the process; without a start if it is gone
+    local fields=
+    { read -r fields <"/proc/$1/stat"; } 2>/dev/null || true
+    # shellcheck disable=SC2086  # one word a field, those after the name in parentheses
+    set -- ${fields##*) }
+    echo "$(</proc/sys/kernel/random/boot_id):${20:-}"
 }
 
-end_session() { # SESSION: ask all of it to end, and make it after ten seconds
+number_of() { # FILE: the session of a node, unless another has its number by now
+    local number born now
+    read -r number born <"$1" || return 0
+    now=$(birth "$number")
+    # What is left of a session without its first process keeps the number taken.
+    if [ "$now" = "$born" ] || [ "$now" = "${born%:*}:" ]; then echo "$number"; fi
+}
+
+members() { # FILE: the processes of a node; not those that only wait for their parent to notice
+    local number
+    number=$(number_of "$1")
+    [ -z "$number" ] || { ps -o pid=,stat= -s "$number" || true; } | awk '$2 !~ /^Z/ { print $1 }'
+}
+
+end_session() { # FILE: ask all of a node to end, and make it after ten seconds
     local left signal
     for signal in TERM KILL; do
         # shellcheck disable=SC2046  # one word a process
@@ -84,7 +102,7 @@ end_session() { # SESSION: ask all of it to end, and make it after ten seconds
 running() { # whether any node is there
     local file
     for file in "$state"/*.session; do
-        if [ -e "$file" ] && [ -n "$(members "$(cat "$file")")" ]; then
+        if [ -e "$file" ] && [ -n "$(members "$file")" ]; then
             return 0
         fi
     done
@@ -175,7 +193,7 @@ add() {
     done
     if ! worker "$number" "$cpus"; then
         tail -n 5 "$state/worker-$number.log" >&2
-        end_session "$(cat "$state/worker-$number.session")"
+        end_session "$state/worker-$number.session"
         rm -f "$state/worker-$number.session"
         fail "the worker did not join; what it said last stands above"
     fi
@@ -192,7 +210,7 @@ stop() {
     local file
     for file in "$state"/worker-*.session "$state"/head.session; do
         if [ -e "$file" ]; then
-            end_session "$(cat "$file")"
+            end_session "$file"
             rm -f "$file"
         fi
     done
@@ -211,8 +229,8 @@ status() {
     echo "Address $(cat "$state/address"), dashboard and jobs at $(cat "$state/dashboard")"
     for file in "$state"/head.session "$state"/worker-*.session; do
         name=$(basename "$file" .session)
-        if [ -n "$(members "$(cat "$file")")" ]; then
-            echo "  $name: runs, session $(cat "$file")"
+        if [ -n "$(members "$file")" ]; then
+            echo "  $name: runs, session $(number_of "$file")"
         else
             echo "  $name: gone; its last words are in $state/$name.log"
         fi

@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -71,7 +73,7 @@ def sessions(folder: Path) -> dict[str, list[str]]:
     found = {}
     for path in folder.glob("*.session"):
         listed = subprocess.run(
-            ["ps", "-o", "pid=", "-s", path.read_text().strip()],
+            ["ps", "-o", "pid=", "-s", path.read_text().split()[0]],
             capture_output=True,
             text=True,
             check=False,
@@ -129,6 +131,51 @@ def test_what_cannot_be_started_is_told_in_one_line(
     done = script(tmp_path, *words, check=False)
     assert done.returncode == 2
     assert re.fullmatch(rf"local-cluster.sh: {re.escape(fault)}.*\n", done.stderr)
+
+
+@pytest.fixture
+def session() -> Iterator[subprocess.Popen[bytes]]:
+    """Some session of this machine: its first process has another in it, as that of a node has."""
+    with subprocess.Popen(["sh", "-c", "sleep 99 & sleep 99"], start_new_session=True) as process:
+        yield process
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def born(pid: int) -> str:
+    start = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()}:{start}"
+
+
+@pytest.mark.parametrize("other", ["start", "boot", "nothing"])
+def test_a_session_that_has_the_number_of_an_old_one_is_left_alone(
+    tmp_path: Path, session: subprocess.Popen[bytes], other: str
+) -> None:
+    boot, _, start = born(session.pid).partition(":")
+    told = {"start": f"{boot}:{int(start) - 1}", "boot": f"another:{start}", "nothing": ""}[other]
+    (tmp_path / "head.session").write_text(f"{session.pid} {told}\n")
+    assert script(tmp_path, "status", check=False).returncode == 3
+    script(tmp_path, "stop")
+    assert session.poll() is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("first", ["there", "gone"])
+def test_all_of_a_session_of_ours_ends(
+    tmp_path: Path, session: subprocess.Popen[bytes], first: str
+) -> None:
+    (tmp_path / "head.session").write_text(f"{session.pid} {born(session.pid)}\n")
+    for name in ("address", "dashboard"):
+        (tmp_path / name).write_text("here\n")
+    [pids] = sessions(tmp_path).values()
+    while len(pids) < 3:  # a shell and what it started
+        [pids] = sessions(tmp_path).values()
+    if first == "gone":
+        session.kill()
+        session.wait()
+    assert f"head: runs, session {session.pid}" in script(tmp_path, "status").stdout
+    script(tmp_path, "stop")
+    assert not any(map(lives, pids))
 
 
 def test_another_system_than_linux_is_refused(
