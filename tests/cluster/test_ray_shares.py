@@ -1,4 +1,7 @@
-"""When a driver asks for its share of a cluster. Needs the package of Ray, starts no cluster."""
+"""When a driver asks for its share of a cluster, and what the autoscaler is asked for.
+
+Needs the package of Ray, starts no cluster.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +9,9 @@ from typing import Any
 import pytest
 import ray
 
-from plymill.cluster.on_ray.shares import RayShares
+from plymill.cluster.on_ray import shares as ray_shares
+from plymill.cluster.on_ray.shares import RayShares, SharesActor
+from plymill.cluster.shares import SILENCE
 
 OFFERS = {"a": 2, "b": 2}
 
@@ -59,3 +64,73 @@ def test_a_run_asks_at_once_when_it_can_use_more_and_else_every_two_seconds(
     ask(97, {"a": 2})  # a node that cannot be used any more
     ask(0, {"a": 2})  # nothing is left
     assert ledger.wanted == [1, 99, 97, 97, 0]
+
+
+# --- the autoscaler -------------------------------------------------------------------------------
+
+
+class Autoscaler:
+    """Keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.away = False
+
+    def request_resources(self, *, num_cpus: int) -> None:
+        if self.away:
+            raise RuntimeError("nobody answers")
+        self.asked.append(num_cpus)
+
+
+@pytest.fixture
+def autoscaler(monkeypatch: pytest.MonkeyPatch) -> Autoscaler:
+    there = Autoscaler()
+    monkeypatch.setattr(ray_shares, "autoscaler", there)
+    monkeypatch.setattr(ray_shares, "_TELL_EVERY", 1e6)  # the test tells
+    return there
+
+
+def report(actor: SharesActor, wanted: int) -> None:
+    actor.report("run", {"weight": 1.0, "wanted": wanted, "offers": {}, "holding": {}}, {})
+
+
+def test_what_runs_want_is_asked_for_when_it_changes(
+    now: list[float], autoscaler: Autoscaler
+) -> None:
+    actor = SharesActor()
+    for wanted in (7, 7, 9):
+        report(actor, wanted)
+        now[0] += 30
+        actor._tell_again()
+    actor.leave("run")
+    assert autoscaler.asked == [7, 9, 0]
+
+
+def test_an_actor_that_takes_the_place_of_another_withdraws_what_that_asked_for(
+    now: list[float], autoscaler: Autoscaler
+) -> None:
+    """The runs have ended with the first actor; others would have reported within the minute."""
+    actor = SharesActor()
+    now[0] += SILENCE
+    actor._tell_again()
+    assert autoscaler.asked == []
+    for _ in range(3):
+        now[0] += 20
+        actor._tell_again()
+    assert autoscaler.asked == [0]
+
+
+def test_what_could_not_be_asked_for_is_asked_for_again_but_not_at_every_report(
+    now: list[float], autoscaler: Autoscaler
+) -> None:
+    actor = SharesActor()
+    report(actor, 7)
+    autoscaler.away = True
+    actor.leave("run")
+    autoscaler.away = False
+    actor.leave("run")
+    assert autoscaler.asked == [7]
+    now[0] += SILENCE + 20
+    actor._tell_again()
+    actor._tell_again()
+    assert autoscaler.asked == [7, 0]

@@ -18,7 +18,7 @@ import ray
 from ray import exceptions as re
 from ray.autoscaler import sdk as autoscaler
 
-from plymill.cluster.shares import Claim, Ledger, Slots
+from plymill.cluster.shares import SILENCE, Claim, Ledger, Slots
 
 _log = logging.getLogger(__name__)
 _NAME, _NAMESPACE = "plymill-shares-1", "plymill"  # the number is that of what is said to it
@@ -34,7 +34,9 @@ class SharesActor:
     def __init__(self) -> None:
         self._ledger = Ledger()
         self._lock = threading.Lock()
-        self._asked_for = 0
+        self._began = time.monotonic()
+        self._tried = 0  # what was asked for last, perhaps in vain
+        self._asked_for: int | None = None  # what stands; None is not known
         threading.Thread(target=self._keep_telling, daemon=True).start()
 
     def report(self, run: str, fields: dict[str, Any], nodes: dict[str, int]) -> Slots:
@@ -59,19 +61,30 @@ class SharesActor:
     def _keep_telling(self) -> None:
         while True:
             time.sleep(_TELL_EVERY)
-            self._tell_autoscaler()
+            self._tell_again()
 
-    def _tell_autoscaler(self) -> None:
-        """Ask for what is wanted, if that has changed; what is asked for stands until then."""
+    def _tell_again(self) -> None:
+        self._tell_autoscaler(again=time.monotonic() - self._began > SILENCE)
+
+    def _tell_autoscaler(self, *, again: bool = False) -> None:
+        """Ask for what is wanted, if that has changed; what is asked for stands until then.
+
+        ``again``: also if it is not known to stand. Asking may have failed; and an actor that takes
+        the place of another does not know what that asked for, perhaps for runs that have ended
+        since. It waits until all runs have had the time to report.
+        """
         with self._lock:
             wanted = min(self._ledger.wanted(time.monotonic()), _MOST_ASKED)
-            if wanted == self._asked_for:
+            if wanted == (self._asked_for if again else self._tried):
                 return
+            self._tried = wanted
             try:
                 autoscaler.request_resources(num_cpus=wanted)
             except Exception:  # of whatever kind: sharing goes on without more nodes
                 _log.exception("the autoscaler cannot be asked")
-            self._asked_for = wanted
+                self._asked_for = None
+            else:
+                self._asked_for = wanted
 
 
 class RayShares:
