@@ -93,6 +93,20 @@ def test_plain_lines_come_at_changes_and_every_ten_seconds(
     assert written[-1] == "book-1: merging the units"
 
 
+def test_a_task_of_an_hour_is_one_line_and_another_for_what_it_waits_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = PlainLines()
+    for second in range(3600):
+        said = "waiting for a node" if second < 1000 else ""
+        lines(progress(state="planning", message=said, updated=1000.0 + second))
+    written = capsys.readouterr().err.splitlines()
+    assert written == [
+        "book-1: enumerating positions, waiting for a node",
+        "book-1: enumerating positions",
+    ]
+
+
 @pytest.mark.parametrize("state", ["failed", "interrupted"])
 def test_why_a_run_has_ended_is_left_to_the_last_sentence(state: str) -> None:
     ended = progress(state=state, message="the disk is full")

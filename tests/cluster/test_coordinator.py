@@ -19,6 +19,7 @@ from plymill.cluster import (
     StoreFullError,
     Unit,
 )
+from plymill.cluster.errors import RunTakenError
 from plymill.cluster.machine import events as e
 
 MakeJob = Callable[..., Any]
@@ -459,6 +460,32 @@ def test_workers_that_die_cost_their_units_in_flight_and_nothing_else(
     assert artifacts(memory, job) == artifacts(right, job)
 
 
+class DeadlyExecutor(LocalExecutor):
+    """One node loses the worker of every unit."""
+
+    deadly = "a"
+
+    def carry_out(self, worker: str, unit: Unit, audit: bool) -> Any:
+        node = self._nodes[worker]
+        if node != self.deadly:
+            return super().carry_out(worker, unit, audit)
+        self.retire(worker)
+        return e.WorkerLost(worker, node, e.LossCause.UNREACHABLE)
+
+
+def test_a_node_on_which_workers_die_is_barred_and_the_run_ends_only_if_it_was_the_last(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    job = make_job()
+    store = RunStore(memory, job.spec.run_id)
+    with pytest.raises(RunFailedError, match=r"Node a is given up: .* No other node is left"):
+        run(job, memory, DeadlyExecutor(job, store, {"a": 1}))
+    assert run(job, memory, DeadlyExecutor(job, store, {"a": 2, "b": 1})).complete
+    assert {worker for worker, _ in job.solved} == {"b-2"}
+    barred = [line for line in store.read_events() if line["event"] == "node barred"]
+    assert [line["node"] for line in barred] == ["a", "a"]
+
+
 class SlowExecutor(LocalExecutor):
     """The worker of one node does nothing until nobody else has anything to do any more."""
 
@@ -607,3 +634,71 @@ def test_progress_is_written_and_tells_rate_and_a_range_of_time_left(
     assert half.workers[0].units == half.units_done
     written = RunStore(memory, job.spec.run_id).read_json("progress.json")
     assert Progress.model_validate(written).state == "done"
+
+
+class PatientExecutor(LocalExecutor):
+    """Each task waits for a node for ten minutes, and then takes as long; it looks twice a second.
+
+    Args:
+        clock: what these minutes pass on.
+        look: what happens at each look.
+    """
+
+    def __init__(self, *args: Any, clock: list[float], look: Callable[[], None]) -> None:
+        super().__init__(*args)
+        self._clock = clock
+        self._look = look
+
+    def call(
+        self, function: Callable[..., Any], *args: Any, memory: int | None, meanwhile: Any = None
+    ) -> Any:
+        for waits_for in ("waiting for a node", ""):
+            for _ in range(1200):
+                self._clock[0] += 0.5
+                meanwhile(waits_for)
+                self._look()
+        return super().call(function, *args, memory=memory)
+
+
+def test_a_run_is_heard_of_while_its_tasks_wait_and_run(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    now = [1000.0]
+    job = make_job(count=30, rounds=1)
+    store = RunStore(memory, job.spec.run_id)
+    silences: list[float] = []
+    seen: set[tuple[str, str, str]] = set()
+
+    def look() -> None:
+        written = Progress.model_validate(store.read_json("progress.json"))
+        silences.append(now[0] - written.updated)
+        if not silences[-1]:
+            seen.add((written.state, written.stage, written.message))
+
+    executor = PatientExecutor(job, store, clock=now, look=look)
+    result = run(job, memory, executor, clock=lambda: now[0])
+    assert result.complete
+    assert max(silences) < 10
+    stages = [("planning", ""), ("solving", ""), *(("finishing", s) for s in ("sum", "text", ""))]
+    assert seen == {(*at, said) for at in stages for said in ("waiting for a node", "")}
+    assert result.progress.message == ""
+
+
+def test_a_driver_whose_run_is_taken_while_a_task_runs_ends_it_and_writes_nothing_more(
+    make_job: MakeJob, memory: MemoryFiles
+) -> None:
+    now, left = [1000.0], [700]
+    job = make_job()
+    store = RunStore(memory, job.spec.run_id)
+
+    def look() -> None:
+        left[0] -= 1
+        if not left[0]:
+            store.write_json("progress.json", {"written": "by another"})
+
+    executor = PatientExecutor(job, store, clock=now, look=look)
+    with pytest.raises(RunTakenError):
+        run(job, memory, executor, clock=lambda: now[0], mine=lambda: left[0] > 0)
+    assert left == [0]
+    assert store.read_json("progress.json") == {"written": "by another"}
+    assert job.solved == []

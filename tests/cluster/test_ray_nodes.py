@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from plymill.cluster.machine import events as e
 from plymill.cluster.on_ray import executor as ray_executor
 from plymill.cluster.on_ray import pulse as ray_pulse
 from plymill.cluster.on_ray.executor import RayExecutor
+from plymill.cluster.on_ray.tasks import RayTask
+from plymill.cluster.shares import Claim, Ledger
 
 LARGE = {"CPU": 2.0, "memory": 100.0}
 SMALL = {"CPU": 1.0, "memory": 0.0}
@@ -63,6 +66,14 @@ class Probe:
 
     def __init__(self) -> None:
         self.known: dict[str, bool | None] = {}
+        self.asking = False
+        self.closed = False
+
+    def follow(self, live: Any) -> None:
+        """As told by the test."""
+
+    def close(self) -> None:
+        self.closed = True
 
     def reaches(self, node: str) -> bool | None:
         return self.known.get(node)
@@ -86,6 +97,8 @@ def test_a_node_that_comes_later_is_used_once_it_reaches_the_store(
         e.NodeJoined("good", 2),
     ]
     assert executor.poll(0) == []
+    executor.close()
+    assert probe.closed
 
 
 class Shares:
@@ -260,10 +273,13 @@ def test_a_task_goes_to_a_node_that_is_ours_and_reaches_the_store(
     nodes.update(small=SMALL, first=LARGE, second=LARGE)
     assert executor._place("merge", 50, []) is None, "nobody knows yet who reaches the store"
     probe.known.update(small=True, first=not refused, second=True)
+    assert executor._place("merge", 50, []) is None, "both are others'"
     shares.given = {"second": 2}
     assert executor._place("merge", 50, []) == "second"
     other = "second" if refused else "first"
+    shares.given = {other: 2}
     assert executor._place("merge", 50, ["second"]) == other, "it was lost on the second"
+    assert shares.asked[-1] == (1, {other: 2}, {}), "neither that nor the small one is asked for"
     with pytest.raises(ClusterError, match=r"'merge' needs a node .* the largest offers 0 MB"):
         executor._place("merge", 101 * 2**20, [])
 
@@ -285,3 +301,137 @@ def test_the_first_node_is_waited_for_but_not_for_ever(
     now = 1601.0
     with pytest.raises(ClusterError, match=r"'prepare' .* none has joined in 10 minutes"):
         executor._place("prepare", 50, [])
+
+
+# --- tasks on a cluster that is shared ------------------------------------------------------------
+
+
+class OneOf:
+    """The shares of a run, asked of a ledger that others ask, too."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+
+    def ask(
+        self, wanted: int, nodes: dict[str, int], offers: dict[str, int], holding: dict[str, int]
+    ) -> dict[str, int]:
+        return self.ledger.report("c", Claim(1.0, wanted, offers, holding), nodes, 0.0)
+
+
+def test_a_task_waits_for_a_node_only_as_long_as_that_is_ours(
+    executor: RayExecutor, nodes: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run gives its node back for it, and keeps it when a second one joins."""
+    ledger = Ledger()
+    monkeypatch.setattr(executor, "_shares", OneOf(ledger))
+    large = {"CPU": 4.0, "memory": 100.0}
+
+    def other_asks() -> dict[str, int]:
+        slots = dict.fromkeys(nodes, 4)
+        return ledger.report("a", Claim(1.0, 1000, slots, {"n1": 4}), slots, 0.0)
+
+    nodes.update(n1=large)
+    assert other_asks() == {"n1": 4}
+    assert executor._place("prepare", 50, []) == "n1"
+    assert executor._place("prepare", 50, [], "n1") == "n1"
+    assert other_asks() == {"n1": 3}, "which it gives back for it"
+    nodes.update(n2=large)
+    assert other_asks()["n1"] == 4
+    assert executor._place("prepare", 50, [], "n1") == "n2"
+
+
+def test_the_node_of_a_task_is_held_and_stays_ours(
+    executor: RayExecutor, nodes: dict[str, dict[str, float]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Ledger()
+    monkeypatch.setattr(executor, "_shares", OneOf(ledger))
+    nodes.update(n1={"CPU": 1.0, "memory": 100.0}, n2={"CPU": 4.0, "memory": 100.0})
+    assert executor._place("prepare", 50, []) == "n2", "where there is most room"
+    assert executor._place("prepare", 50, [], "n1") == "n1"
+    slots = {"n1": 1, "n2": 4}
+    assert ledger.report("a", Claim(1.0, 1000, slots), slots, 0.0) == {"n2": 4}
+
+
+def test_while_a_small_task_runs_the_run_is_heard_of_and_wants_what_it_wanted(
+    executor: RayExecutor, shared: Shares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor.need(7)
+    looks: list[str] = []
+    placed: list[str] = []
+
+    def start(task: RayTask, node: str) -> Handle:
+        del task
+        placed.append(node)
+        return Handle()
+
+    def wait(refs: list[str], **_: float) -> tuple[list[str], list[str]]:
+        return (refs if len(looks) == 5 else []), []
+
+    context = SimpleNamespace(get_node_id=lambda: "own")
+    monkeypatch.setattr(ray, "get_runtime_context", lambda: context)
+    monkeypatch.setattr(ray, "wait", wait)
+    monkeypatch.setattr(ray, "get", lambda ref: 99)
+    monkeypatch.setattr(RayTask, "_start", start)
+    monkeypatch.setattr(Handle, "remote", lambda *args: "call")
+    monkeypatch.setattr(ray_pulse, "has_process", lambda handle: True)
+    shared.asked.clear()
+    assert executor.call(len, (), memory=None, meanwhile=looks.append) == 99
+    assert placed == ["own"]
+    assert len(shared.asked) >= 4
+    assert {str(asked) for asked in shared.asked} == {str((7, {"node": 2}, {"node": 2}))}
+
+
+# --- nodes that are barred ------------------------------------------------------------------------
+
+
+def test_a_node_that_is_barred_is_neither_held_nor_asked_for_and_another_is_ours_instead(
+    executor: RayExecutor, nodes: dict[str, dict[str, float]], shared: Shares
+) -> None:
+    nodes.update(theirs=LARGE)
+    assert executor.poll(0) == []
+    executor.bar("node")
+    assert not executor._actors
+    shared.given = {"theirs": 2}
+    assert executor.poll(0) == [e.NodeJoined("theirs", 2)]
+    assert shared.asked[-1][1:] == ({"theirs": 2}, {})
+    assert executor.poll(0) == [], "it is not found anew"
+    executor.close()
+    assert executor._place("merge", 50, []) == "theirs"
+
+
+def test_that_no_node_is_left_is_told_when_the_last_one_is_barred(
+    executor: RayExecutor, nodes: dict[str, dict[str, float]], shared: Shares
+) -> None:
+    shared.given = {}
+    executor.bar("node")
+    assert executor.poll(0) == [e.NoNodeLeft()]
+    assert executor.poll(0) == [], "once"
+    shared.given = {"new": 2}
+    nodes.update(new=LARGE)
+    assert executor.poll(0) == [e.NodeJoined("new", 2)]
+    del nodes["new"]
+    shared.given = {}
+    assert executor.poll(0) == [e.NodeLost("new")], "others may come"
+    assert executor.poll(0) == []
+
+
+@pytest.mark.parametrize("fine", [True, False])
+def test_a_node_that_may_turn_out_to_be_usable_is_waited_for_when_the_last_other_is_barred(
+    fine: bool,
+    executor: RayExecutor,
+    nodes: dict[str, dict[str, float]],
+    shared: Shares,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    probe = Probe()
+    monkeypatch.setattr(executor._nodes, "_probe", probe)
+    nodes.update(new=LARGE)
+    probe.asking = True
+    shared.given = {}
+    executor.bar("node")
+    assert executor.poll(0) == []
+    probe.known.update(new=fine)
+    probe.asking = False
+    shared.given = {"new": 2} if fine else {}
+    told = [report for report in executor.poll(0) if not isinstance(report, e.Warn)]
+    assert told == [e.NodeJoined("new", 2)] if fine else [e.NoNodeLeft()]

@@ -11,7 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from plymill.cluster.machine import events as e
 from plymill.cluster.machine.attempts import MAX_FAILURES
 from plymill.cluster.machine.crew import MAX_COPIES, MAX_STRIKES
-from plymill.cluster.machine.state import RunState, UnitStatus
+from plymill.cluster.machine.state import RunState
+from plymill.cluster.machine.units import UnitStatus
 
 CAUSES = [cause for cause in e.LossCause if cause is not e.LossCause.NODE_LOST]
 
@@ -44,6 +45,9 @@ class Cluster:
         self.patient = patient
         self.asked = False
         self.state = RunState(count, audited, avoid)
+        self.ours: set[str] = set()  # the nodes that have joined
+        self.theirs: set[str] = set()  # those that other runs have, or that have not joined yet
+        self.barred: set[str] = set()
         self.starting: list[str] = []
         self.workers: dict[str, str] = {}
         self.in_flight: list[tuple[str, int, bool]] = []
@@ -90,7 +94,14 @@ class Cluster:
     def obey(self, instruction: e.Instruction) -> None:
         match instruction:
             case e.Spawn(node):
+                assert node in self.ours
                 self.starting.append(node)
+            case e.Bar(node):
+                assert node in self.ours
+                assert node not in self.workers.values(), "it has no worker any more"
+                assert node not in self.starting
+                self.ours.remove(node)
+                self.barred.add(node)
             case e.Assign(worker, unit, copy):
                 assert unit not in self.done, "a finished unit is never solved again"
                 self.give((worker, unit, False), copy)
@@ -152,7 +163,14 @@ class Cluster:
         self.tell(e.Overdue(unit, audit))
 
     def join(self, node: str) -> None:
+        self.ours.add(node)
+        self.theirs.discard(node)
         self.tell(e.NodeJoined(node, self.slots))
+
+    def look_for_nodes(self) -> None:
+        """Say so if none is left because they were barred."""
+        if self.barred and not self.ours | self.theirs:
+            self.tell(e.NoNodeLeft())
 
     def start(self, node: str) -> str:
         self.starting.remove(node)
@@ -218,11 +236,12 @@ class Cluster:
         self.remove(worker)
         self.tell(e.WorkerLost(worker, node, cause))
 
-    def lose_node(self, node: str) -> None:
+    def lose_node(self, node: str, *, given_back: bool = False) -> None:
         for worker in [name for name, where in self.workers.items() if where == node]:
             self.remove(worker)
         self.starting = [name for name in self.starting if name != node]
-        self.tell(e.NodeLost(node))
+        self.ours.discard(node)
+        self.tell(e.NodeLost(node, given_back))
 
     def remove(self, worker: str) -> None:
         self.workers.pop(worker, None)
@@ -242,6 +261,10 @@ class Cluster:
                 self.finish(self.in_flight[0])
             elif self.late:
                 self.finish_late(self.late[0])
+            elif self.theirs:
+                self.join(min(self.theirs))
+            elif self.barred and not self.ours:
+                self.look_for_nodes()
             else:
                 pytest.fail("the run has not ended, yet nothing is under way")
         pytest.fail("the run does not end")
@@ -323,6 +346,32 @@ class AnyOrder(RuleBasedStateMachine):
     def node_dies(self, data: st.DataObject) -> None:
         worker = data.draw(st.sampled_from(sorted(self.cluster.workers)))
         self.cluster.lose_node(self.cluster.workers[worker])
+
+    @precondition(lambda self: self.live() and self.cluster.ours)
+    @rule(data=st.data())
+    def node_is_given_back(self, data: st.DataObject) -> None:
+        node = data.draw(st.sampled_from(sorted(self.cluster.ours)))
+        self.cluster.lose_node(node, given_back=True)
+        self.cluster.theirs.add(node)
+
+    @precondition(lambda self: self.live() and self.cluster.theirs)
+    @rule(data=st.data())
+    def node_is_ours_again(self, data: st.DataObject) -> None:
+        self.cluster.join(data.draw(st.sampled_from(sorted(self.cluster.theirs))))
+
+    @precondition(lambda self: self.live() and self.cluster.barred)
+    @rule()
+    def nodes_are_looked_for(self) -> None:
+        cluster = self.cluster
+        cluster.look_for_nodes()
+        assert isinstance(cluster.outcome, e.Abort) == (not cluster.ours | cluster.theirs)
+
+    @precondition(lambda self: self.live() and (self.cluster.ours or not self.cluster.barred))
+    @rule()
+    def no_node_is_said_to_be_left_and_one_is(self) -> None:
+        """It joined meanwhile; or no node was ever barred, and others may come."""
+        self.cluster.tell(e.NoNodeLeft())
+        assert self.live()
 
     @precondition(lambda self: self.live() and self.cluster.workers)
     @rule(data=st.data(), unit=st.integers(0, 11))
@@ -506,14 +555,64 @@ def test_losing_nodes_is_free_however_often_it_happens() -> None:
 def test_a_node_that_always_runs_out_of_memory_is_given_up_and_the_run_says_so() -> None:
     cluster = Cluster(100, frozenset())
     cluster.join("small")
-    deaths = 0
-    while cluster.outcome is None:
-        cluster.start("small")
-        cluster.lose(next(iter(cluster.workers)), e.LossCause.OUT_OF_MEMORY)
-        deaths += 1
-    assert deaths == MAX_STRIKES
+    strike(cluster, "small", e.LossCause.OUT_OF_MEMORY)
+    assert cluster.barred == {"small"}
+    assert cluster.outcome is None, "there may be others"
+    cluster.look_for_nodes()
     assert isinstance(cluster.outcome, e.Abort)
     assert "ran out of memory" in cluster.outcome.reason
+    assert cluster.outcome.reason.endswith("No other node is left.")
+
+
+def strike(cluster: Cluster, node: str, cause: e.LossCause) -> None:
+    """Lose the worker of a node again and again, until the node is barred."""
+    deaths = 0
+    while node not in cluster.barred:
+        assert deaths < MAX_STRIKES
+        worker = next((name for name, where in cluster.workers.items() if where == node), None)
+        cluster.lose(worker or cluster.start(node), cause)
+        deaths += 1
+    assert deaths == MAX_STRIKES
+    assert node not in cluster.starting
+
+
+def test_a_run_whose_only_node_is_given_up_goes_on_with_those_that_others_have() -> None:
+    cluster = Cluster(10, frozenset())
+    cluster.theirs.add("theirs")
+    cluster.join("bad")
+    strike(cluster, "bad", e.LossCause.CRASHED)
+    cluster.look_for_nodes()
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+
+
+def test_a_run_that_gave_its_good_node_back_goes_on_there_once_the_bad_one_is_barred() -> None:
+    cluster = Cluster(10, frozenset(), slots=1)
+    started(cluster, "good", "bad")
+    cluster.lose_node("good", given_back=True)
+    cluster.theirs.add("good")
+    strike(cluster, "bad", e.LossCause.CRASHED)
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+
+
+def test_that_no_node_is_left_does_not_end_a_run_which_one_has_joined_meanwhile() -> None:
+    cluster = Cluster(10, frozenset())
+    cluster.join("bad")
+    strike(cluster, "bad", e.LossCause.CRASHED)
+    cluster.join("late")
+    cluster.tell(e.NoNodeLeft())
+    cluster.run_on()
+    assert cluster.outcome == e.Finish(())
+
+
+def test_the_node_of_a_worker_proved_wrong_is_barred() -> None:
+    cluster = Cluster(10, frozenset({0}), slots=1)
+    cluster.wrong_nodes = frozenset({"a"})
+    started(cluster, "a", "b")
+    cluster.run_on()
+    assert cluster.barred == {"a"}
+    assert cluster.outcome == e.Finish(())
 
 
 def test_a_full_disk_ends_the_run_at_once_without_blaming_the_unit() -> None:
@@ -628,10 +727,11 @@ def test_an_audit_is_done_by_another_worker_and_by_the_same_only_if_it_is_alone(
 def test_a_worker_that_contradicts_itself_with_nobody_else_there_aborts_the_run() -> None:
     cluster = Cluster(4, frozenset({2}), slots=1)
     started(cluster, "a")
-    while cluster.outcome is None:
+    while not cluster.barred:
         if cluster.in_flight[0][2]:
             cluster.wrong_nodes = frozenset({"a"})
         cluster.finish(cluster.in_flight[0])
+    cluster.look_for_nodes()
     assert isinstance(cluster.outcome, e.Abort)
     assert cluster.results == {}
 

@@ -54,16 +54,21 @@ def watching(run_id: str, console: Console | None = None) -> Iterator[Watcher]:
 
 
 class PlainLines:
-    """Writes a line when the state changes, and every ten seconds of solving."""
+    """Writes a line when the state changes, and every ten seconds of solving.
+
+    While there are no figures that change, what a run waits for counts as its state.
+    """
 
     def __init__(self) -> None:
-        self._state: tuple[str, str] | None = None
+        self._state: tuple[str, str, str] | None = None
         self._written = 0.0
 
     def __call__(self, progress: "Progress") -> None:
         """Show a progress, if it is time."""
-        state = (progress.state, progress.stage)
-        if state == self._state and abs(progress.updated - self._written) < _LINE_EVERY:
+        solving = progress.state == "solving"
+        state = (progress.state, progress.stage, "" if solving else progress.message)
+        due = solving and abs(progress.updated - self._written) >= _LINE_EVERY
+        if state == self._state and not due:
             return
         self._state = state
         self._written = progress.updated

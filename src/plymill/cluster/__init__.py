@@ -13,7 +13,8 @@ from plymill.cluster.errors import (
 )
 from plymill.cluster.executor import Executor, LocalExecutor
 from plymill.cluster.job import Job, Stage, StageContext, Worker
-from plymill.cluster.machine.state import RunState, UnitStatus
+from plymill.cluster.machine.state import RunState
+from plymill.cluster.machine.units import UnitStatus
 from plymill.cluster.plan import Plan, Round, Unit
 from plymill.cluster.progress import Progress, WorkerFigures
 from plymill.cluster.runs import RunInfo, download, list_runs, load_run

@@ -90,6 +90,7 @@ class Coordinator:
         self._started = clock()
         self._stage = ""
         self._message = ""
+        self._waits_for = ""
         self._phase = "planning"
         self._session: Session | None = None
         every = (options or RunOptions()).report_every
@@ -123,11 +124,8 @@ class Coordinator:
         self._store.write_spec(self._job.spec)
         self._recorder.event("session started")
         self._recorder.report(self._progress, now=True)
-        self._executor.probe()
-        inventory = self._executor.call(
-            prepare, self._job, self._store, memory=self._job.task_memory
-        )
-        self._solve(inventory)
+        self._executor.probe(self._meanwhile)
+        self._solve(self._call(prepare, memory=self._job.task_memory))
         session = self._get()
         if session.state.quarantined:
             names = {session.plan.units[i].name: r for i, r in session.state.quarantined.items()}
@@ -158,9 +156,7 @@ class Coordinator:
     def _extend(self) -> None:
         """Let the job say what follows from the results of all units, and go on with that."""
         session = self._get()
-        inventory = self._executor.call(
-            extend, self._job, self._store, session.plan, session.state.digests, memory=None
-        )
+        inventory = self._call(extend, session.plan, session.state.digests, memory=None)
         event: e.Event = e.PlanComplete()
         if inventory is not None:
             before = len(session.plan.units)
@@ -239,8 +235,6 @@ class Coordinator:
                 pass
 
     def _obey(self, instruction: e.Instruction) -> None:
-        session = self._get()
-        units = session.plan.units
         match instruction:
             case e.Assign(worker, unit, copy):
                 self._give(worker, Task(unit), copy)
@@ -250,26 +244,40 @@ class Coordinator:
                 self._executor.call_off(worker, unit, audit=audit)
             case e.Spawn(node):
                 self._executor.spawn(node)
+            case e.Bar(node):
+                self._recorder.event("node barred", node=node)
+                self._executor.bar(node)
             case e.Retire(worker):
                 self._recorder.event("worker retired", worker=worker)
                 self._executor.retire(worker)
+            case e.Discard(unit):
+                self._discard(unit)
+            case e.Extend():
+                pass  # the loop asks
+            case e.Abort(reason):
+                raise RunFailedError(reason)
+            case e.Requeue() | e.Quarantine() | e.Warn() | e.Finish():
+                self._write_down(instruction)
+
+    def _discard(self, index: int) -> None:
+        session = self._get()
+        unit = session.plan.units[index]
+        self._store.discard_unit(unit)
+        session.meter.discarded(index)
+        self._recorder.event("discarded", unit=unit.name)
+
+    def _write_down(self, instruction: e.Requeue | e.Quarantine | e.Warn | e.Finish) -> None:
+        units = self._get().plan.units
+        match instruction:
             case e.Requeue(unit, reason):
                 self._recorder.event("requeued", unit=units[unit].name, reason=reason)
             case e.Quarantine(unit, reason):
                 self._recorder.event("quarantined", unit=units[unit].name, reason=reason)
-            case e.Discard(unit):
-                self._store.discard_unit(units[unit])
-                session.meter.discarded(unit)
-                self._recorder.event("discarded", unit=units[unit].name)
             case e.Warn(message):
                 self._message = message
                 self._recorder.event("warning", message=message)
-            case e.Extend():
-                pass  # the loop asks
             case e.Finish():
                 self._recorder.event("all units settled")
-            case e.Abort(reason):
-                raise RunFailedError(reason)
 
     def _give(self, worker: str, task: Task, copy: bool) -> None:
         session = self._get()
@@ -292,15 +300,29 @@ class Coordinator:
             self._stage = stage.name
             self._recorder.event("stage started", stage=stage.name)
             self._recorder.report(self._progress, now=True)
-            results[stage.name] = self._executor.call(
-                run_stage, self._job, self._store, session.plan, stage.name, memory=memory
-            )
+            results[stage.name] = self._call(run_stage, session.plan, stage.name, memory=memory)
         self._stage = ""
         self._recorder.event("artefacts ready")
         self._recorder.report(self._progress, now=True)
-        self._executor.call(seal, self._job, self._store, session.plan, memory=memory)
+        self._call(seal, session.plan, memory=memory)
         self._end("done", "")
         return results
+
+    # --- tasks ------------------------------------------------------------------------------------
+
+    def _call(self, task: Callable[..., Any], *args: Any, memory: int | None) -> Any:
+        """Run a task; while it runs or waits, the run is heard of."""
+        try:
+            return self._executor.call(
+                task, self._job, self._store, *args, memory=memory, meanwhile=self._meanwhile
+            )
+        finally:
+            self._waits_for = ""
+
+    def _meanwhile(self, waits_for: str) -> None:
+        self._require_mine()
+        self._waits_for = waits_for
+        self._recorder.report(self._progress)
 
     # --- reporting --------------------------------------------------------------------------------
 
@@ -343,7 +365,7 @@ class Coordinator:
             run_id=self._store.run_id,
             state=self._phase,
             stage=self._stage,
-            message="waiting for a worker" if idle else self._message,
+            message="waiting for a worker" if idle else self._waits_for or self._message,
             started=self._started,
             updated=now,
             **figures,

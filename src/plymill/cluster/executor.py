@@ -17,18 +17,35 @@ from plymill.cluster.storage.store import RunStore
 
 Report = e.Event | e.Warn | Receipt
 
+Meanwhile = Callable[[str], None]
+"""Is called now and then by what takes long, with what that waits for; nothing if it goes on."""
+
+
+def nothing(waits_for: str) -> None:
+    """For those whom it does not matter to."""
+    del waits_for
+
 
 class Executor(Protocol):
     """Starts workers, hands them units, and reports what happens."""
 
-    def probe(self) -> None:
+    def probe(self, meanwhile: Meanwhile = nothing) -> None:
         """See that workers can reach the store, wherever they will live.
+
+        Args:
+            meanwhile: is called while they are waited for.
 
         Raises:
             StoreError: some could not.
         """
 
-    def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
+    def call(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        memory: int | None,
+        meanwhile: Meanwhile = nothing,
+    ) -> Any:
         """Run a function as a task, wait for it, return its result.
 
         Args:
@@ -36,6 +53,7 @@ class Executor(Protocol):
             args: for it.
             memory: bytes that it needs, beside the processor of its own that it gets; None for a
                 small task that has to find room beside workers that idle.
+            meanwhile: is called while it is waited for; what it raises ends the task.
         """
 
     def need(self, tasks: int) -> None:
@@ -43,6 +61,9 @@ class Executor(Protocol):
 
     def spawn(self, node: str) -> None:
         """Begin to start a worker on a node; `WorkerJoined` or `WorkerLost` will follow."""
+
+    def bar(self, node: str) -> None:
+        """Use a node no more, nor keep it from others; `NoNodeLeft` follows if it was the last."""
 
     def retire(self, worker: str) -> None:
         """Stop a worker; nothing more is reported of it."""
@@ -72,19 +93,25 @@ class LocalExecutor:
     def __init__(self, job: Job, store: RunStore, nodes: dict[str, int] | None = None) -> None:
         self._job = job
         self._store = store
-        self._slots = nodes or {"local": 1}
+        self._slots = dict(nodes or {"local": 1})
         self._nodes: dict[str, str] = {}
         self._workers: dict[str, Worker] = {}
         self._pending: deque[tuple[str, Unit, bool]] = deque()
         self._reports: deque[Report] = deque(e.NodeJoined(n, s) for n, s in self._slots.items())
         self._spawned = 0
 
-    def probe(self) -> None:
+    def probe(self, meanwhile: Meanwhile = nothing) -> None:
         """See `Executor.probe`: they live where we do."""
 
-    def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
-        """See `Executor.call`."""
-        del memory
+    def call(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        memory: int | None,
+        meanwhile: Meanwhile = nothing,
+    ) -> Any:
+        """See `Executor.call`: it takes all of this thread, and nothing is called meanwhile."""
+        del memory, meanwhile
         return function(*args)
 
     def need(self, tasks: int) -> None:
@@ -97,6 +124,12 @@ class LocalExecutor:
         self._workers[name] = self._job.make_worker(self._store, name, self._slots[node])
         self._nodes[name] = node
         self._reports.append(e.WorkerJoined(name, node))
+
+    def bar(self, node: str) -> None:
+        """See `Executor.bar`."""
+        del self._slots[node]
+        if not self._slots:
+            self._reports.append(e.NoNodeLeft())
 
     def retire(self, worker: str) -> None:
         """See `Executor.retire`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from plymill.cluster.machine.state import UnitStatus
+from plymill.cluster.machine.units import UnitStatus
 from plymill.cluster.plan import Unit
 from plymill.cluster.progress import Progress
 from plymill.cluster.storage.receipts import Receipt

@@ -5,7 +5,8 @@ from typing import Any
 
 from plymill.cluster.machine import events as e
 from plymill.cluster.machine.attempts import Task
-from plymill.cluster.machine.state import RunState, UnitStatus
+from plymill.cluster.machine.state import RunState
+from plymill.cluster.machine.units import UnitStatus
 from plymill.cluster.plan import Plan
 from plymill.cluster.progress import Meter, WorkerFigures
 from plymill.cluster.storage.receipts import Receipt

@@ -7,7 +7,7 @@ Rules:
   worker reports it, it takes up one of his slots.
 
 * A node on which workers are lost ``MAX_STRIKES`` times in a row, without finishing a unit, is not
-  used any more. Nor is the node of a worker that is not trusted.
+  used any more: it is barred. So is the node of a worker that is not trusted.
 * What a worker reports counts only if it has the task.
 """
 
@@ -62,7 +62,7 @@ class Crew:
 
     @property
     def usable(self) -> bool:
-        """Whether any node can still be used."""
+        """Whether any node that is ours now can be used."""
         return any(node.usable for node in self._nodes.values())
 
     def node_joined(self, node: str, slots: int) -> bool:

@@ -38,6 +38,11 @@ class NodeLost:
 
 
 @dataclass(frozen=True, slots=True)
+class NoNodeLeft:
+    """A node was barred, and it was the last one: no other could be used, now or in turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerJoined:
     """A worker has started on a node, as a process of a host, and waits for units."""
 
@@ -132,6 +137,7 @@ class PlanComplete:
 Event = (
     NodeJoined
     | NodeLost
+    | NoNodeLeft
     | WorkerJoined
     | WorkerLost
     | UnitDone
@@ -150,6 +156,16 @@ Event = (
 @dataclass(frozen=True, slots=True)
 class Spawn:
     """Start a worker on this node."""
+
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Use this node no more and let others have it; it has no worker of ours any more.
+
+    If no other can be used, `NoNodeLeft` follows.
+    """
 
     node: str
 
@@ -248,6 +264,7 @@ class Abort:
 
 Instruction = (
     Spawn
+    | Bar
     | Retire
     | Assign
     | Audit

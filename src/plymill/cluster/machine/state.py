@@ -2,16 +2,17 @@
 
 Rules:
 
-* Every unit is, at any moment, in one place: waiting, in flight, done, or quarantined.
+* Every unit is, at any moment, in one place: see `units`.
 * It is given to a second worker only if the first is gone, or if it is overdue there and the second
   has nothing else to do. Then the first result counts; what the other still says does not.
 * Which task a free worker takes, and how many it may have: see `waiting`.
 * A lost node costs nothing but time: its units wait again. Any other loss of a worker is charged
   to the units it had, and counted against the node until a unit is finished there.
 * A unit that has failed three times is quarantined, and the run goes on without it.
-* A node on which workers die again and again without finishing a unit is given up. If no other
-  is left, the run is aborted.
-* A worker proved wrong by an audit is retired with its node, and all that it did is done again.
+* A node on which workers die again and again without finishing a unit is barred. Once `NoNodeLeft`
+  says that this was the last one, the run is aborted: which others there are, those that other runs
+  have included, the executor knows.
+* A worker proved wrong by an audit is retired, its node barred, and all that it did is done again.
 * A unit that is to avoid a worker is given to another if there is one.
 * Once every unit has a trusted result, the run is asked for more, and ends when nothing follows. It
   is asked once, until it answers. With a unit in quarantine it ends at once: what would follow from
@@ -19,22 +20,13 @@ Rules:
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 
 from plymill.cluster.machine import events as e
 from plymill.cluster.machine.attempts import MAX_FAILURES, Attempts, Task
 from plymill.cluster.machine.audits import Audits
 from plymill.cluster.machine.crew import MAX_STRIKES, Crew
+from plymill.cluster.machine.units import Units, UnitStatus
 from plymill.cluster.machine.waiting import Waiting
-
-
-class UnitStatus(Enum):
-    """Where a unit is. The value is its letter in the map of units."""
-
-    WAITING = "."
-    IN_FLIGHT = "w"
-    DONE = "d"
-    QUARANTINED = "q"
 
 
 class RunState:
@@ -52,14 +44,13 @@ class RunState:
         audited: Collection[int] = (),
         avoid: Mapping[int, str] | None = None,
     ) -> None:
-        self._status = [UnitStatus.WAITING] * count
+        self._units = Units(count)
         self._avoid = dict(avoid or {})
         self._attempts = Attempts()
         self._audits = Audits(audited, self._attempts)
-        self._solved: dict[int, tuple[str, str]] = {}
         self._crew = Crew()
         self._waiting = Waiting(self._crew, self._attempts, self._audits, range(count))
-        self._quarantined: dict[int, str] = {}
+        self._barred = ""  # why a node was, the last time
         self._asked = False
         self._ended = False
 
@@ -68,17 +59,17 @@ class RunState:
     @property
     def status(self) -> Sequence[UnitStatus]:
         """The status of every unit, by index."""
-        return tuple(self._status)
+        return self._units.status
 
     @property
     def quarantined(self) -> dict[int, str]:
         """The quarantined units, each with the reason."""
-        return dict(self._quarantined)
+        return self._units.quarantined
 
     @property
     def digests(self) -> Sequence[str]:
         """The digest of every unit's result, by index; empty for a unit that has none."""
-        return tuple(self._solved.get(unit, ("", ""))[1] for unit in range(len(self._status)))
+        return self._units.digests
 
     @property
     def asked(self) -> bool:
@@ -132,6 +123,8 @@ class RunState:
                 given_back = "its node is given to another run"
                 why = given_back if event.given_back else e.LossCause.NODE_LOST
                 instructions = self._node_lost(event.node, why)
+            case e.NoNodeLeft():
+                instructions = self._no_node_left()
             case e.WorkerJoined():
                 instructions = self._worker_joined(event)
             case e.WorkerLost():
@@ -142,17 +135,21 @@ class RunState:
                 instructions = self._audit_done(event)
             case e.UnitFailed():
                 instructions = self._unit_failed(event)
-            case e.Overdue():
-                self._crew.overdue(Task(event.unit, event.audit))
-                instructions = []
-            case e.Dropped():
-                self._crew.drop(event.worker, Task(event.unit, event.audit))
-                instructions = []
+            case e.Overdue() | e.Dropped():
+                instructions = self._note(event)
             case e.PlanExtended():
                 instructions = self._plan_extended(event)
             case e.PlanComplete():
                 instructions = self._plan_complete()
         return instructions + list(self._settle())
+
+    def _note(self, event: e.Overdue | e.Dropped) -> list[e.Instruction]:
+        task = Task(event.unit, event.audit)
+        if isinstance(event, e.Overdue):
+            self._crew.overdue(task)
+        else:
+            self._crew.drop(event.worker, task)
+        return []
 
     # --- the plan ---------------------------------------------------------------------------------
 
@@ -162,8 +159,7 @@ class RunState:
         """Believe what was finished earlier, and lay out the units that wait."""
         for event in done:
             self._finish_unit(event)
-        waiting = [u for u, status in enumerate(self._status) if status is UnitStatus.WAITING]
-        self._waiting.lay_out(waiting, self._avoid)
+        self._waiting.lay_out(self._units.waiting, self._avoid)
         instructions: list[e.Instruction] = []
         for audit in audits:
             instructions += self._judge(audit)
@@ -174,8 +170,7 @@ class RunState:
         if not self._asked:
             return []
         self._asked = False
-        self._status[event.kept :] = [UnitStatus.WAITING] * (event.count - event.kept)
-        self._solved = {unit: who for unit, who in self._solved.items() if unit < event.kept}
+        self._units.replace_from(event.kept, event.count)
         self._avoid = dict(event.avoid)
         self._attempts.forget_from(event.kept)
         self._audits.replan(event.kept, event.audited)
@@ -241,13 +236,18 @@ class RunState:
             f"Node {event.node} is given up: its worker was lost {strikes} times in a row "
             f"without finishing a unit, the last time because {event.cause}{detail}."
         )
-        return [e.Warn(text), *self._abort_if_nobody_is_left(text)]
+        return [e.Warn(text), *self._bar([event.node], text)]
 
-    def _abort_if_nobody_is_left(self, reason: str) -> list[e.Instruction]:
-        if self._crew.usable:
+    def _bar(self, nodes: Collection[str], why: str) -> list[e.Instruction]:
+        self._barred = why if nodes else self._barred
+        return [e.Bar(node) for node in nodes]
+
+    def _no_node_left(self) -> list[e.Instruction]:
+        """Unless one has joined since that was found out."""
+        if not self._barred or self._crew.usable:
             return []
         self._ended = True
-        return [e.Abort(f"{reason} No other node is left.")]
+        return [e.Abort(f"{self._barred} No other node is left.")]
 
     def _drop(self, worker: str, reason: str) -> list[e.Instruction]:
         """Forget a worker; what it had in flight waits again."""
@@ -259,7 +259,7 @@ class RunState:
 
     def _wait_again(self, task: Task) -> None:
         if not task.audit:
-            self._status[task.unit] = UnitStatus.WAITING
+            self._units.wait(task.unit)
         self._waiting.put_back(task)
 
     # --- units ------------------------------------------------------------------------------------
@@ -275,8 +275,7 @@ class RunState:
         return [e.CallOff(name, task.unit, task.audit) for name in self._crew.call_off(task)]
 
     def _finish_unit(self, event: e.UnitDone) -> None:
-        self._status[event.unit] = UnitStatus.DONE
-        self._solved[event.unit] = (event.worker, event.digest)
+        self._units.finish(event.unit, event.worker, event.digest)
         self._audits.solved(event.unit, event.worker, event.digest)
 
     def _unit_failed(self, event: e.UnitFailed) -> list[e.Instruction]:
@@ -303,8 +302,7 @@ class RunState:
         self._crew.forgive(worker)
         what = "its audit failed" if task.audit else "it failed"
         reason = f"{what} {MAX_FAILURES} times, the last time with: {error}"
-        self._status[task.unit] = UnitStatus.QUARANTINED
-        self._quarantined[task.unit] = reason
+        self._units.set_aside(task.unit, reason)
         return [e.Quarantine(task.unit, reason)]
 
     # --- audits -----------------------------------------------------------------------------------
@@ -320,16 +318,15 @@ class RunState:
         wrong = sorted(
             self._audits.opinion(event.unit, event.worker, event.digest, self._crew.workers)
         )
+        here = [worker for worker in wrong if worker in self._crew.workers]
+        nodes = sorted({self._crew.node_of(worker) for worker in here})
         instructions: list[e.Instruction] = []
-        for worker in wrong:  # first of all, so that it stores nothing more
+        for worker in here:  # first of all, so that it stores nothing more
             instructions += self._retire(worker)
         for worker in wrong:
             instructions += self._undo_all(worker, event.unit)
-        if any(isinstance(i, e.Retire) for i in instructions):
-            instructions += self._abort_if_nobody_is_left(
-                f"Unit {event.unit}, solved again, came out differently at {' and '.join(wrong)}."
-            )
-        return instructions
+        text = f"Unit {event.unit}, solved again, came out differently at {' and '.join(wrong)}."
+        return instructions + self._bar(nodes, text)
 
     def _undo_all(self, worker: str, betrayed_by: int) -> list[e.Instruction]:
         """All that ``worker`` did is to be done again.
@@ -337,7 +334,7 @@ class RunState:
         The unit that betrayed it is discarded last: as long as it is stored beside its audit, a
         session that starts from here finds out again.
         """
-        theirs = [unit for unit, (solver, _) in self._solved.items() if solver == worker]
+        theirs = self._units.solved_by(worker)
         text = (
             f"Worker {worker} gave a wrong result for unit {betrayed_by}, as an audit showed; "
             f"all {len(theirs)} units that it solved are solved again."
@@ -349,18 +346,16 @@ class RunState:
         return [e.Warn(text), *(e.Discard(unit) for unit in last)]
 
     def _undo(self, unit: int) -> None:
-        del self._solved[unit]
+        self._units.undo(unit)
         self._audits.forget(unit)
-        if self._status[unit] is UnitStatus.DONE:
+        if self._units.is_done(unit):
             self._wait_again(Task(unit))
 
     def _retire(self, worker: str) -> list[e.Instruction]:
-        if worker not in self._crew.workers:
-            return []
         self._crew.distrust(worker)
         # It may have stored what it has not reported: nobody is to find that, whoever has a copy.
         told = [*self._crew.in_flight(worker), *self._crew.called_off(worker)]
-        solving = [t for t in told if not t.audit and self._status[t.unit] is not UnitStatus.DONE]
+        solving = [task for task in told if not task.audit and not self._units.is_done(task.unit)]
         reason = f"{worker} is not trusted any more"
         dropped = self._drop(worker, reason)
         for task in solving:
@@ -386,13 +381,14 @@ class RunState:
                 copy = self._crew.held(task)
                 self._crew.give(name, task)
                 if not task.audit:
-                    self._status[task.unit] = UnitStatus.IN_FLIGHT
+                    self._units.fly(task.unit)
                 yield (e.Audit if task.audit else e.Assign)(name, task.unit, copy)
         if not self._nothing_left():
             return
-        if self._quarantined:
+        quarantined = self._units.quarantined
+        if quarantined:
             self._ended = True
-            yield e.Finish(tuple(sorted(self._quarantined)))
+            yield e.Finish(tuple(sorted(quarantined)))
         elif not self._asked:
             self._asked = True
             yield e.Extend()

@@ -5,7 +5,7 @@ another.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from ray import exceptions as re
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from plymill.cluster.errors import StoreAwayError
-from plymill.cluster.executor import Report, unit_failed
+from plymill.cluster.executor import Meanwhile, Report, nothing, unit_failed
 from plymill.cluster.job import Job
 from plymill.cluster.machine import events as e
 from plymill.cluster.on_ray.health import Head, require_own_ray
@@ -79,6 +79,7 @@ class RayExecutor:
         self._held: list[tuple[str, Unit, bool]] = []  # tasks for workers of such nodes
         self._news: list[Report] = []  # not told yet
         self._slots: dict[str, int] = {}  # of those that are ours now
+        self._barred_last = False  # whether no node was left when one was barred
         self._actors: dict[str, _Actor] = {}
         self._starts = Starts()
         self._starting: set[str] = set()
@@ -86,13 +87,19 @@ class RayExecutor:
         self._called_off: set[Any] = set()  # calls that nothing is to wait for
         self._watched = float("-inf")
 
-    def probe(self) -> None:
+    def probe(self, meanwhile: Meanwhile = nothing) -> None:
         """See `Executor.probe`."""
-        self._nodes.probe(self._store)
+        self._nodes.probe(self._store, lambda: self._look(meanwhile, ""))
 
     # --- tasks ------------------------------------------------------------------------------------
 
-    def call(self, function: Callable[..., Any], *args: Any, memory: int | None) -> Any:
+    def call(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        memory: int | None,
+        meanwhile: Meanwhile = nothing,
+    ) -> Any:
         """See `Executor.call`. What is lost with its node or its process is done again.
 
         A small task runs on our own node, others on one that is ours and reaches the store.
@@ -100,38 +107,50 @@ class RayExecutor:
         self._await_head()
         if memory is None:
             own = ray.get_runtime_context().get_node_id()
-            task = RayTask({"num_cpus": 0}, lambda _: own, self._look_after_ray, self._kill)
+            task = RayTask(
+                {"num_cpus": 0},
+                lambda lost, at: self._keep_claims(own),
+                lambda waits_for: self._look(meanwhile, waits_for),
+                self._kill,
+            )
         else:
             self._needed = 1
             task = RayTask(
                 {"num_cpus": 1, "memory": memory},
-                lambda lost: self._place(function.__name__, memory, lost),
-                self._look_after_ray_and_claims,
+                lambda lost, at: self._place(function.__name__, memory, lost, at),
+                lambda waits_for: self._look(meanwhile, waits_for),
                 self._kill,
             )
         return task.carry_out(function, args)
 
-    def _look_after_ray(self) -> bool:
+    def _look(self, meanwhile: Meanwhile, waits_for: str) -> bool:
         self._require_ray()
+        meanwhile(waits_for)
         return not self._head.gone
 
-    def _look_after_ray_and_claims(self) -> bool:
-        """A run of which nothing is heard loses its share of the cluster."""
-        reachable = self._look_after_ray()
-        if reachable and self._shares is not None:
+    def _keep_claims(self, own: str) -> str:
+        """A run of which nothing is heard loses its share; a small task needs none of it."""
+        if self._shares is not None:
             live = live_nodes()
             self._news += self._nodes.survey(live)
-            self._ask(live)
-        return reachable
+            self._ask(live, self._nodes.room, self._slots)
+        return own
 
-    def _place(self, task: str, memory: int, lost: Collection[str]) -> str | None:
-        """A node for a task: rather one of ours, and rather not one where it was lost before."""
+    def _place(
+        self, task: str, memory: int, lost: Collection[str], at: str | None = None
+    ) -> str | None:
+        """One of our nodes for a task: the one where it is, or where it was not lost before.
+
+        So that one large enough can be ours, it is for such nodes only that the run asks.
+        """
         live = live_nodes()
         self._news += self._nodes.survey(live)
-        ours = self._ask(live)
         fit = self._nodes.fit_for(task, memory, live)
-        fit.sort(key=lambda node: (node in lost, not ours.get(node, 0)))
-        return fit[0] if fit else None
+        good = [node for node in fit if node not in lost] or fit
+        offers = {node: self._nodes.room[node] for node in fit if node in good or node == at}
+        ours = self._ask(live, offers, {at: 1} if at in offers else {})
+        mine = [node for node in offers if ours.get(node, 0)]
+        return min(mine, key=lambda node: node != at, default=None)
 
     # --- workers ----------------------------------------------------------------------------------
 
@@ -156,6 +175,13 @@ class RayExecutor:
         self._actors[name] = _Actor(node, handle)
         self._starting.add(name)
         self._calls[handle.hello.remote()] = _Call(name)
+
+    def bar(self, node: str) -> None:
+        """See `Executor.bar`. Nor is it asked for any more: another is ours in its place."""
+        self._slots.pop(node, None)
+        self._vacate(node)
+        self._nodes.bar(node)
+        self._barred_last = not self._nodes.room
 
     def retire(self, worker: str) -> None:
         """See `Executor.retire`."""
@@ -202,6 +228,7 @@ class RayExecutor:
             self.retire(worker)
         self._slots.clear()
         self._draining.clear()
+        self._nodes.close()
 
     def _require_ray(self, *, at_once: bool = True) -> None:
         """To be called right before anything is asked of the GCS: without it that never ends."""
@@ -298,14 +325,19 @@ class RayExecutor:
         news, self._news = self._news, []
         reports += news + self._nodes.survey(live)
         self._nodes.require_any()
-        return reports + self._follow(self._ask(live))
+        if self._barred_last and not self._nodes.asking:
+            self._barred_last = False
+            reports += [] if self._nodes.room else [e.NoNodeLeft()]
+        return reports + self._follow(self._ask(live, self._nodes.room, self._slots))
 
-    def _ask(self, live: Live) -> dict[str, int]:
-        """How many slots of each node are ours."""
+    def _ask(
+        self, live: Live, offers: Mapping[str, int], holding: Mapping[str, int]
+    ) -> dict[str, int]:
+        """How many slots of each node are ours, of those that we could use (``offers``)."""
         if self._shares is None:
-            return self._nodes.room
-        nodes = {node: int(offers.get("CPU", 0)) for node, offers in live.items()}
-        return self._shares.ask(self._needed, nodes, self._nodes.room, self._slots)
+            return dict(offers)
+        nodes = {node: int(has.get("CPU", 0)) for node, has in live.items()}
+        return self._shares.ask(self._needed, nodes, offers, holding)
 
     def _follow(self, allotted: dict[str, int]) -> list[Report]:
         """Take what is ours, and give back what is another's once its units end."""
@@ -328,7 +360,10 @@ class RayExecutor:
 
     def _leave(self, node: str, *, given_back: bool) -> e.NodeLost:
         del self._slots[node]
+        self._vacate(node)
+        return e.NodeLost(node, given_back)
+
+    def _vacate(self, node: str) -> None:
         self._draining.discard(node)
         for worker in [name for name, actor in self._actors.items() if actor.node == node]:
             self.retire(worker)
-        return e.NodeLost(node, given_back)

@@ -1,6 +1,7 @@
 """The nodes of a Ray cluster, and which of them a run can use."""
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import ray
@@ -34,26 +35,48 @@ class Nodes:
     def __init__(self, job: Job, threads: int | None) -> None:
         self._job = job
         self._threads = threads
-        self._refused: set[str] = set()  # never used
+        self._refused: set[str] = set()  # not used, or no more
         self._probe: RayProbe | None = None
         self._too_small: dict[str, str] = {}
         self._met = False  # whether any node was ever large enough
         self._lonely: float | None = None  # since when there is no node at all
         self.room: dict[str, int] = {}
 
-    def probe(self, store: RunStore) -> None:
+    def probe(self, store: RunStore, look: Callable[[], bool]) -> None:
         """See that all nodes reach the store; those that come later are asked when they come.
+
+        Args:
+            store: the run's files.
+            look: is called while they are waited for; whether Ray can be asked something.
 
         Raises:
             StoreError: one does not.
         """
-        self._probe = RayProbe(store)
-        self._probe.require([n for n, offers in live_nodes().items() if offers.get("CPU", 0) >= 1])
+        self._probe = RayProbe(store, live_nodes)
+        there = [node for node, offers in live_nodes().items() if offers.get("CPU", 0) >= 1]
+        self._probe.require(there, look)
+
+    def close(self) -> None:
+        """Wait no more for what nodes say of the store; they are asked again if need be."""
+        if self._probe is not None:
+            self._probe.close()
+
+    @property
+    def asking(self) -> bool:
+        """Whether it will be known soon that another node can be used, or that it cannot."""
+        return self._probe is not None and self._probe.asking
+
+    def bar(self, node: str) -> None:
+        """Use a node no more."""
+        self.room.pop(node, None)
+        self._refused.add(node)
 
     def survey(self, live: Live) -> list[Report]:
         """Find out which nodes can be used; what is to be said of the others."""
         reports: list[Report] = []
         self.room = {node: slots for node, slots in self.room.items() if node in live}
+        if self._probe is not None:
+            self._probe.follow(live)
         for node, resources in live.items():
             if node not in self.room and node not in self._too_small:
                 reports += self._consider(node, resources)

@@ -27,7 +27,7 @@ START = 300.0  # seconds that a process may take until it answers first
 _GAP = 5.0  # seconds; after more than this between two looks we were not running ourselves
 
 
-class _OwnTime:
+class OwnTime:
     """Seconds that pass while this process runs: when it stood still, so did its questions."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -54,7 +54,7 @@ class Pulses:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._time = _OwnTime(clock)
+        self._time = OwnTime(clock)
         self._open: dict[str, _Question] = {}
         self._asked: dict[str, float] = {}
 
@@ -97,7 +97,7 @@ class Starts:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._time = _OwnTime(clock)
+        self._time = OwnTime(clock)
         self._asked: dict[str, float] = {}
         self._waited: dict[str, float] = {}  # since they have a process
 
@@ -116,6 +116,10 @@ class Starts:
                 if has_process(starting[name]):
                     self._waited[name] = 0.0
         return [name for name, waited in self._waited.items() if waited > START]
+
+    def began(self, name: str) -> bool:
+        """Whether an actor was seen to have a process."""
+        return name in self._waited
 
 
 def has_process(actor: Any) -> bool:

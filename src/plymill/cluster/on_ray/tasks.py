@@ -2,7 +2,8 @@
 
 It gets an actor of its own and not a task of Ray's, since only an actor can be asked for signs of
 life: Ray would wait for ever for a process that was stopped. What is lost is done again, elsewhere
-if there is another place.
+if there is another place. What waits for room on a node that is not the run's any more is placed
+anew: whoever has that node may keep it for days.
 """
 
 import time
@@ -16,11 +17,13 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from plymill.cluster.errors import RunFailedError
 from plymill.cluster.on_ray.outcomes import gist
-from plymill.cluster.on_ray.pulse import GROUP, Pulses, Starts
+from plymill.cluster.on_ray.pulse import GROUP, Pulses, Starts, has_process
 from plymill.errors import PlymillError
 
 _TIMES = 4
 _LOOK_EVERY = 0.5  # seconds
+_SOON = 5.0  # seconds in which a process starts as a rule: nobody is told that it waits for a node
+_NO_NODE = "waiting for a node"
 
 
 class _Actor:
@@ -35,20 +38,26 @@ class _SilentError(Exception):
     """The process is there and does nothing more."""
 
 
+class _MovedError(Exception):
+    """There is no process yet, and it is to be elsewhere."""
+
+
 @dataclass(frozen=True)
 class RayTask:
     """How a task is run.
 
     Attributes:
         needs: what Ray has to keep free for it.
-        place: the node for it, given those where it was lost before; None while there is none.
-        look: looks after Ray twice a second; whether Ray can be asked something.
+        place: the node where it is to be, given those where it was lost before and the one where
+            it is, if any; None while there is none. Asked twice a second.
+        look: looks after Ray twice a second, told what the task waits for; whether Ray can be
+            asked something.
         kill: ends an actor.
     """
 
     needs: dict[str, Any]
-    place: Callable[[Collection[str]], str | None]
-    look: Callable[[], bool]
+    place: Callable[[Collection[str], str | None], str | None]
+    look: Callable[[str], bool]
     kill: Callable[[Any], None]
 
     def carry_out(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -59,11 +68,14 @@ class RayTask:
             PlymillError, OSError, MemoryError: from the function itself.
         """
         lost: set[str] = set()
-        for _ in range(_TIMES):
+        losses = 0
+        while losses < _TIMES:
             node = self._find_place(lost)
             actor = self._start(node)
             try:
-                return self._result(actor, actor.run.remote(function, args))
+                return self._result(actor, actor.run.remote(function, args), node, lost)
+            except _MovedError:
+                continue
             except re.RayTaskError as error:
                 cause = error.cause
                 if isinstance(cause, PlymillError | OSError | MemoryError):
@@ -72,13 +84,15 @@ class RayTask:
             except (re.RayError, _SilentError) as error:
                 why = gist(error) if isinstance(error, re.RayError) else str(error)
                 lost.add(node)
+                losses += 1
             finally:
                 self.kill(actor)
         raise RunFailedError(f"The task '{function.__name__}' was lost again and again: {why}")
 
     def _find_place(self, lost: Collection[str]) -> str:
+        since = time.monotonic()
         while True:
-            node = self.place(lost) if self.look() else None
+            node = self.place(lost, None) if self.look(_waits(since)) else None
             if node is not None:
                 return node
             time.sleep(_LOOK_EVERY)
@@ -89,17 +103,23 @@ class RayTask:
         kind = remote(concurrency_groups={GROUP: 1})(_Actor)
         return kind.options(**self.needs, max_restarts=0, scheduling_strategy=where).remote()
 
-    def _result(self, actor: Any, ref: Any) -> Any:
+    def _result(self, actor: Any, ref: Any, node: str, lost: Collection[str]) -> Any:
         """Wait until a task ends; what it returned or raised."""
         there = actor.pulse.options(concurrency_group=GROUP).remote()
         starts, pulses = Starts(), Pulses()
-        answers = False
+        answers, since = False, time.monotonic()
         while not ray.wait([ref], timeout=_LOOK_EVERY)[0]:
-            if not self.look():
+            if not self.look("" if answers or starts.began("") else _waits(since)):
                 continue
             answers = answers or bool(ray.wait([there], timeout=0)[0])
+            if self.place(lost, node) != node and not answers and not has_process(actor):
+                raise _MovedError
             if pulses.silent({"": actor} if answers else {}):
                 raise _SilentError("it gave no sign of life")
             if starts.late({} if answers else {"": actor}):
                 raise _SilentError("its process did not come up")
         return ray.get(ref)
+
+
+def _waits(since: float) -> str:
+    return _NO_NODE if time.monotonic() - since > _SOON else ""
