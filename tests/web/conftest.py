@@ -1,6 +1,7 @@
 """A store with every kind of run, and the page of it: in this process, and in a browser."""
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from plymill.workers import BookJob, GridJob, PoolJob, make_job
 
 OPENING = "44444422"
 LOCAL = "http://127.0.0.1"
+TOKEN = "correct-horse-battery"
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,13 @@ def client(made: Made) -> Iterator[TestClient]:
         yield found
 
 
+@pytest.fixture(scope="session")
+def guarded(made: Made) -> Iterator[TestClient]:
+    """A page that other machines may reach."""
+    with client_of(Settings(store=made.url, host="0.0.0.0", token=TOKEN)) as found:
+        yield found
+
+
 @contextmanager
 def client_of(settings: Settings) -> Iterator[TestClient]:
     """A client that follows no redirects."""
@@ -171,6 +180,24 @@ def served(settings: Settings, limits: Limits | None = None) -> Iterator[str]:
         yield f"{LOCAL}:{sock.getsockname()[1]}"
         server.should_exit = True
         thread.join(10)
+
+
+@contextmanager
+def logged() -> Iterator[list[logging.LogRecord]]:
+    """What a server that runs already, and the page, write into the log."""
+    found: list[logging.LogRecord] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            found.append(record)
+
+    keep = Keep()
+    logs = [logging.getLogger(name) for name in ("uvicorn.error", "plymill")]
+    for log in logs:
+        log.addHandler(keep)
+    yield found
+    for log in logs:
+        log.removeHandler(keep)
 
 
 @pytest.fixture(scope="session")

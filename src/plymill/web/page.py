@@ -16,6 +16,7 @@ from markupsafe import Markup
 from plymill._version import __version__
 from plymill.web.played import PlayedRuns
 from plymill.web.reading import StoreReader
+from plymill.web.security import INSIDE
 from plymill.web.settings import Settings
 from plymill.web.shelves import Library
 from plymill.web.sound import time_of
@@ -55,12 +56,12 @@ class Page:
 
     @cached_property
     def _common(self) -> dict[str, Any]:
-        return {
-            "version": __version__,
-            "assets": _assets_digest(),
-            "guarded": self.settings.token is not None,
-            "store": self.reader.files.url,
-        }
+        return {"assets": _assets_digest(), "guarded": self.settings.token is not None}
+
+    @cached_property
+    def _about(self) -> dict[str, str]:
+        """What is told to nobody but those who have been let in."""
+        return {"version": __version__, "store": self.reader.files.url}
 
     def render(self, template: str, **values: Any) -> str:
         """A template as HTML."""
@@ -71,7 +72,8 @@ class Page:
     ) -> HTMLResponse:
         """A whole page; the part in its middle alone if htmx asks for that."""
         part = wants_part(request)
-        html = self.render(template, request=request, part=part, **values)
+        about = self._about if request.scope[INSIDE] else None
+        html = self.render(template, request=request, part=part, about=about, **values)
         return HTMLResponse(html, status, headers={"vary": "HX-Request"})
 
     def live(self, template: str, seen: str, **values: Any) -> Response:

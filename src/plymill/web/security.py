@@ -18,6 +18,7 @@ from starlette.requests import ClientDisconnect
 from plymill.web.settings import Settings, is_loopback
 
 COOKIE = "plymill_session"
+INSIDE = "plymill.inside"  # in the scope of a request: whether the visitor has been let in
 SESSION_SECONDS = 30 * 24 * 3600
 
 POLICY = (
@@ -74,7 +75,8 @@ class Gate:
         if fault is not None:
             await _refuse(scope, send, *fault, _CLOSE)
             return
-        if self._token is not None and not self._may_enter(scope["path"], headers):
+        scope[INSIDE] = self._token is None or self._knows_token(headers)
+        if not scope[INSIDE] and not scope["path"].startswith(_OPEN):
             await _ask_for_token(scope, headers, send)
             return
         with suppress(ClientDisconnect):  # who went away in the middle of his request
@@ -96,9 +98,7 @@ class Gate:
         name, _, port = host.rpartition(":")
         return (name if name and port.isdecimal() else host).lower() in self._hosts
 
-    def _may_enter(self, path: str, headers: dict[str, str]) -> bool:
-        if path.startswith(_OPEN):
-            return True
+    def _knows_token(self, headers: dict[str, str]) -> bool:
         scheme, _, bearer = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return same(bearer.strip(), self._token or "")
