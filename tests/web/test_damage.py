@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,15 +12,18 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from plymill.books.format import HEADER_SIZE
+from plymill.books.format import CHECKSUM, HEADER, HEADER_SIZE
+from plymill.cluster import RunStore
 from plymill.cluster.storage.sealed import sealed
 from plymill.web import Settings
 from plymill.web.drawings import throughput
 from plymill.web.inside import InsideFiles
 from plymill.web.page import _when as when
 from plymill.web.sound import plain_of
+from plymill.workers import BookJob
 from tests.web.conftest import OPENING, Made, client_of
 
+OPENING_FIELD = 10  # of a book's header
 HALF = "\ud800"  # of a character: JSON can hold it, UTF-8 cannot
 #: Numbers as JSON can hold them, but no run has.
 NO_FIGURES = [float("nan"), float("inf"), -float("inf"), -1.0, 1e308, 10**400, "x", None, [1], {}]
@@ -260,10 +264,57 @@ def test_a_block_that_is_read_only_when_it_is_asked_for_is_told_alike(
             assert "/" not in told, "a path of this machine"
 
 
+def test_a_book_whose_header_was_made_up_keeps_none_from_being_listed(
+    folder: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its check sum is right: whoever writes a header can write that as well."""
+    good = run_of_a_book(made, folder)
+    bad = run_of_a_book(made, folder, unit_size=21)
+    raw = next((good / "artifacts").glob("*-12ply-*.plymill")).read_bytes()
+    for elsewhere in (False, True):
+        if elsewhere:
+            monkeypatch.setattr(InsideFiles, "local_path", lambda *args: None)
+        for opening in (b"\xff\xfe", b"9999", b"4444444", b"123" * 14):
+            fields = list(HEADER.unpack_from(raw))
+            fields[OPENING_FIELD] = opening
+            header = HEADER.pack(*fields)
+            header += CHECKSUM.pack(zlib.crc32(header))
+            for path in (bad / "artifacts").glob("*.plymill"):
+                path.write_bytes(header + raw[len(header) :])
+            with page_of(folder) as client:
+                books = client.get("/api/v1/books").json()
+                assert [book["run_id"] for book in books] == [good.name]
+                assert client.get(f"/books/{bad.name}").status_code == 502
+
+
+def run_of_a_book(made: Made, folder: Path, **fields: Any) -> Path:
+    """The folder of a run that made the same books as the one that is there."""
+    spec = BookJob(opening=OPENING, **fields)
+    RunStore.open(str(folder), spec.run_id).write_spec(spec)
+    there, run = Path(made.url) / made.book, folder / spec.run_id
+    shutil.copytree(there / "artifacts", run / "artifacts")
+    shutil.copy(there / "progress.json", run)
+    return run
+
+
+def test_a_disk_without_room_for_a_copy_of_a_book_is_told(
+    book: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(InsideFiles, "local_path", lambda *args: None)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with page_of(book.parent) as client:
+        answer = client.get(f"/api/v1/books/{book.name}/position")
+        assert answer.status_code == 503
+        assert answer.json()["error"].startswith(f"Cannot keep a copy of {book.name}/artifacts/")
+
+
 # --- a store that is gone -------------------------------------------------------------------------
 
 
-def test_a_store_that_is_gone_is_not_called_empty(book: Path) -> None:
+def test_a_store_that_is_gone_is_not_called_empty(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plymill.web.memo._FAILED", -1.0)  # it is looked for again at once
     folder = book.parent
     with page_of(folder) as client:
         folder.rename(folder.parent / "elsewhere")

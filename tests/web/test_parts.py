@@ -1,17 +1,13 @@
-"""Curves, maps of units, boards, and what is remembered for a moment."""
+"""Curves, maps of units, and boards."""
 
 import re
-import threading
-import time
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from plymill.games import game_names, open_game
 from plymill.web.boards import board_of
 from plymill.web.drawings import estimates, spread, throughput, unit_map
-from plymill.web.memo import Memo
 
 
 def test_an_even_pace_is_a_level_line() -> None:
@@ -103,49 +99,3 @@ def test_every_game_has_a_board_that_marks_the_last_move(name: str) -> None:
         assert len(marked) in ((0,) if bids else (1, 2))
         assert len({len(row) for row in board.rows}) == 1
     assert not any(square.last for row in board_of(before).rows for square in row)
-
-
-def test_a_memo_asks_once_however_many_wait() -> None:
-    asked = []
-
-    def make() -> int:
-        asked.append(threading.get_ident())
-        time.sleep(0.05)
-        return 7
-
-    memo: Memo[str, int] = Memo(4)
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: memo.get("x", make, lambda _: 60.0), range(8)))
-    assert answers == [7] * 8
-    assert len(asked) == 1
-
-
-def test_a_memo_forgets_what_is_old_and_what_was_not_asked_for() -> None:
-    now = [0.0]
-    made: list[str] = []
-    memo: Memo[str, str] = Memo(2, clock=lambda: now[0])
-
-    def get(key: str) -> str:
-        def make() -> str:
-            made.append(key)
-            return key
-
-        return memo.get(key, make, lambda _: 5.0)
-
-    for key in ("a", "b", "a", "c", "a", "b"):
-        assert get(key) == key
-    assert made == ["a", "b", "c", "b"]
-    now[0] = 6.0
-    get("a")
-    assert made[-1] == "a"
-
-
-def test_a_memo_does_not_remember_what_went_wrong() -> None:
-    memo: Memo[str, int] = Memo(2)
-
-    def fail() -> int:
-        raise OSError("away")
-
-    with pytest.raises(OSError, match="away"):
-        memo.get("x", fail, lambda _: 60.0)
-    assert memo.get("x", lambda: 3, lambda _: 60.0) == 3

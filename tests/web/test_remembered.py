@@ -335,7 +335,7 @@ def test_the_list_tells_of_a_book_what_its_shelf_does(shelves: str) -> None:
     for run_id, entry in listed.items():
         assert library.shelf(run_id).entry == entry
         assert [book.ply for book in entry.books] == [8, 12]
-    assert len(library._shelves._entries) == 8, "no more than these stay unpacked"
+    assert len(library._shelves) == 8, "no more than these stay unpacked"
 
 
 def test_all_books_are_remembered_if_there_are_more_than_at_the_outset(
@@ -399,31 +399,3 @@ def test_a_run_whose_book_is_gone_is_left_out_of_the_list(shelves: str) -> None:
     run_id = StoreReader(shelves).names()[0]
     next((Path(shelves) / run_id / "artifacts").glob("*.plymill")).unlink()
     assert len(library.entries()) == 8
-
-
-# --- the memo -------------------------------------------------------------------------------------
-
-
-def test_a_memo_makes_a_value_anew_for_another_version() -> None:
-    memo: Memo[str, int] = Memo(2)
-    numbers = count()
-
-    def get(version: int) -> int:
-        return memo.get("x", lambda: next(numbers), lambda _: 60.0, version)
-
-    assert [get(1), get(1), get(2), get(2), get(1)] == [0, 0, 1, 1, 2]
-
-
-def test_a_memo_holds_as_many_as_it_is_told_to() -> None:
-    memo: Memo[int, int] = Memo(2)
-    made: list[int] = []
-
-    def make(key: int) -> int:
-        made.append(key)
-        return key
-
-    memo.hold(5)
-    memo.hold(1)  # never fewer than before
-    for key in [*range(5)] * 2:
-        memo.get(key, lambda key=key: make(key), lambda _: 60.0)  # type: ignore[misc]
-    assert made == [0, 1, 2, 3, 4]

@@ -3,16 +3,24 @@
 import tempfile
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from plymill.books import ArrayBook, Book, BookFormatError, NotInBookError, Scope, open_book
+from plymill.books import (
+    ArrayBook,
+    Book,
+    BookContentError,
+    BookFormatError,
+    NotInBookError,
+    Scope,
+    open_book,
+)
 from plymill.books.format import HEADER_SIZE, Header
 from plymill.books.scores import describe
 from plymill.cluster import RunInfo, RunNotFoundError, StoreError
-from plymill.errors import IllegalMoveError
+from plymill.errors import IllegalMoveError, told
 from plymill.games import Position
 from plymill.players.answers import Answer, answer
 from plymill.solver import Solver
@@ -28,10 +36,12 @@ _REMEMBERED = 4000  # positions of a shelf that took long to answer
 _QUICK = 7  # plies above a book in memory
 _SHELVES = 8  # unpacked at once, those asked last
 _DESCRIBED = 1000  # books, or as many as there are
-_MOST_WAITING = 16
+_MOST_WAITING = 16  # for their turn, and as many for what others wait for
 _FOR_EVER = 1e9
 _UNPACKED = 10_000_000  # positions of a book at most
 _SUFFIX = ".plymill"
+#: The last three if somebody has made up a header, with the check sum that belongs to it.
+_UNREADABLE = (BookFormatError, BookContentError, IllegalMoveError, UnicodeDecodeError)
 
 
 class BusyError(StoreError):
@@ -39,11 +49,16 @@ class BusyError(StoreError):
 
 
 class Workshop:
-    """The solver, and how many may wait for what takes long: it is done one after the other."""
+    """The solver, and how many may wait for what takes long: it is done one after the other.
+
+    Who waits holds up one of the threads that answer, of which a server has forty for all visitors.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._places = threading.BoundedSemaphore(_MOST_WAITING)
+        self._in_line = threading.BoundedSemaphore(_MOST_WAITING)
+        # Of their own: the one whom they wait for has to find room.
+        self._listening = threading.BoundedSemaphore(_MOST_WAITING)
 
     @cached_property
     def solver(self) -> Solver:
@@ -51,19 +66,32 @@ class Workshop:
         return Solver(_TABLE_MB)
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Wait until it is one's turn.
 
         Raises:
             BusyError: too many wait already.
         """
-        if not self._places.acquire(blocking=False):
-            raise BusyError("Too many positions are being worked out; ask again in a moment.")
-        try:
-            with self._lock:
-                yield
-        finally:
-            self._places.release()
+        with _room_in(self._in_line), self._lock:
+            yield
+
+    def listener(self) -> AbstractContextManager[None]:
+        """Wait for what another, who asked the same, is told.
+
+        Raises:
+            BusyError: too many do so already.
+        """
+        return _room_in(self._listening)
+
+
+@contextmanager
+def _room_in(line: threading.Semaphore) -> Iterator[None]:
+    if not line.acquire(blocking=False):
+        raise BusyError("Too many positions are being worked out; ask again in a moment.")
+    try:
+        yield
+    finally:
+        line.release()
 
 
 class Shelf:
@@ -111,6 +139,7 @@ class Shelf:
             (moves, solve),
             lambda: self._find(position, book, solve=solve),
             lambda _: _FOR_EVER,
+            wait=self._workshop.listener,
         )
 
     def best_line(self, moves: str, most: int) -> Iterator[tuple[int, PositionAnswer]]:
@@ -132,15 +161,15 @@ class Shelf:
         name = Path(book.source).name
         near = position.ply >= book.ply - (_QUICK if isinstance(book, ArrayBook) else 3)
         try:
-            with nullcontext() if near or position.is_over() else self._workshop.place():
+            with nullcontext() if near or position.is_over() else self._workshop.turn():
                 return _told(answer(position, book, None, name=name))
         except BookFormatError as error:  # a part of it that is read only now is damaged
-            told = str(error).replace(book.source, name)
-            raise BookFormatError(f"the book cannot be read: {told}") from error
+            said = str(error).replace(book.source, name)
+            raise BookFormatError(f"the book cannot be read: {said}") from error
         except NotInBookError as error:
             if not solve or position.ply < SOLVE_FROM:
                 return self._unknown(position, book, str(error))
-        with self._workshop.place():
+        with self._workshop.turn():
             solver = self._workshop.solver
             return _told(answer(position, book, lambda: solver, name=name))
 
@@ -241,8 +270,9 @@ class Library:
         files, place = self._reader.files_of(run.run_id), artifact_path(name)
         try:
             if files.local_path(place) is None:
-                start = files.read_part(place, 0, HEADER_SIZE)
-                header = Header.unpack(start, f"{run.run_id}/{place}")
+                start, whole = files.read_part(place, 0, HEADER_SIZE), f"{run.run_id}/{place}"
+                with _called(whole, whole):
+                    header = Header.unpack(start, whole)
                 return _file_of(run, name, header.scope, header.count)
         except FileNotFoundError:
             raise _missing(run.run_id, name) from None
@@ -272,22 +302,26 @@ class Library:
             with _called(local, place):
                 yield local
             return
-        with tempfile.TemporaryDirectory(prefix="plymill-page-") as folder:
-            copy = Path(folder) / name
-            copy.write_bytes(data)
+        with ExitStack() as stack:
+            try:
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="plymill-page-"))
+                copy = Path(folder) / name
+                copy.write_bytes(data)
+            except OSError as error:  # such as a full disk of this machine
+                raise StoreError(f"Cannot keep a copy of {place}: {told(error)}.") from error
             del data
             with _called(copy, place):
                 yield copy
 
 
 @contextmanager
-def _called(path: Path, place: str) -> Iterator[None]:
+def _called(path: Path | str, place: str) -> Iterator[None]:
     """Let an error about a book name its place in the store, and none on this machine."""
     try:
         yield
-    except BookFormatError as error:
-        told = str(error).replace(str(path), place)
-        raise BookFormatError(f"the book cannot be read: {told}") from error
+    except _UNREADABLE as error:
+        said = str(error).replace(str(path), place)
+        raise BookFormatError(f"the book cannot be read: {said}") from error
 
 
 def _in_memory(book: Book) -> Book:
