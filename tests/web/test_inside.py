@@ -42,9 +42,12 @@ OUTSIDE = [
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_a_path_that_leads_out_is_a_file_that_is_not_there(files: InsideFiles, path: str) -> None:
     assert not files.exists(path)
-    for read in (files.read, files.chunks, files.local_path):
+    for read in (files.read, files.size, files.local_path):
         with pytest.raises(FileNotFoundError):
             read(path)
+    for take in (files.read_part, lambda path, start, count: files.chunks(path, count)):
+        with pytest.raises(FileNotFoundError):
+            take(path, 0, 5)
 
 
 @pytest.mark.parametrize("path", [*OUTSIDE[:2], "/etc", "run\\.."])
@@ -56,7 +59,8 @@ def test_a_folder_outside_has_no_names_and_no_files(files: InsideFiles, path: st
 
 def test_what_is_inside_is_read_whole_or_in_pieces(files: InsideFiles, folder: Path) -> None:
     assert files.read("run/file") == b"inside"
-    assert b"".join(files.chunks("run/file")) == b"inside"
+    assert files.size("run/file") == 6
+    assert b"".join(files.chunks("run/file", 6)) == b"inside"
     assert files.sub("run").read("file") == b"inside"
     assert files.sub("run").list("") == ["file"]
     assert files.sub("run").url == str(folder / "run")

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from plymill.books.format import HEADER_SIZE
-from plymill.cluster import ArrowFiles
+from plymill.cluster import ArrowFiles, CorruptFileError
 from plymill.web import Settings
+from plymill.web.inside import InsideFiles
 from tests.web.conftest import OPENING, Made, client_of
 
 pytest.importorskip("moto", reason="this test needs an S3 server")
@@ -70,4 +71,45 @@ def test_of_large_files_no_more_is_fetched_than_is_needed(
         asked.clear()
         there = Path(made.url) / made.book / "artifacts" / file["name"]
         assert far.get(file["url"]).content == there.read_bytes()
-        assert asked == [(start, 100) for start in range(0, there.stat().st_size + 1, 100)]
+        assert asked == [(start, 100) for start in range(0, there.stat().st_size, 100)]
+
+
+def test_a_file_that_changes_while_it_is_fetched_is_not_taken_for_whole(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plymill.web.inside._PART", 4)
+    there = ArrowFiles(bucket)
+    files = InsideFiles(there)
+
+    def fetch(first: bytes, then: bytes | None) -> bytes:
+        """What comes of a file that is replaced, or deleted, after its first part."""
+        there.write("changing", first)
+        pieces = files.chunks("changing", files.size("changing"))
+        found = next(pieces, b"")
+        if then is None:
+            there.delete("changing")
+        else:
+            there.write("changing", then)
+        return b"".join([found, *pieces])
+
+    assert fetch(b"0123456789", b"0123456789") == b"0123456789"
+    assert fetch(b"01234567", b"0123456789") == b"01234567"
+    assert fetch(b"", b"x") == b""
+    for then in (b"012345", b"01", b"", None):
+        with pytest.raises((OSError, CorruptFileError)):
+            fetch(b"0123456789", then)
+    for look in (files.size, lambda path: files.chunks(path, 1)):
+        with pytest.raises(FileNotFoundError):
+            look("none")
+
+
+def test_a_damaged_file_of_a_bucket_is_told(bucket: str, made: Made) -> None:
+    copy(made, bucket)
+    there = ArrowFiles(bucket)
+    with client_of(Settings(store=bucket)) as far:
+        file = far.get(f"/api/v1/runs/{made.book}/artifacts").json()[0]
+        place = f"{made.book}/artifacts/{file['name']}"
+        there.write(place, there.read(place)[:-1])
+        answer = far.get(file["url"])
+        assert answer.status_code == 502
+        assert f"{place} has {file['bytes'] - 1:,} bytes" in answer.text

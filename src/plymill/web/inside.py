@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
-from plymill.cluster import ArrowFiles, StoreError
+from plymill.cluster import ArrowFiles, CorruptFileError, StoreError
+from plymill.errors import told
 
 _CHUNK = 1 << 20
 _PART = 4 << 20  # of a bucket, with each request
@@ -40,23 +41,49 @@ class InsideFiles:
         """See `Files.read_part`."""
         return self._files.read_part(self._file(path), start, count)
 
-    def chunks(self, path: str) -> Iterator[bytes]:
-        """A file piece by piece, the first of them read before anything is returned.
+    def size(self, path: str) -> int:
+        """How many bytes a file has.
 
         Raises:
             FileNotFoundError: there is none.
         """
+        return self._files.size(self._file(path))
+
+    def chunks(self, path: str, size: int) -> Iterator[bytes]:
+        """The first ``size`` bytes of a file piece by piece; it is opened before they are returned.
+
+        The pieces raise an OSError if the rest cannot be read, and a CorruptFileError if there is
+        none: the file may change meanwhile.
+
+        Raises:
+            FileNotFoundError: there is none.
+            StoreError: it cannot be read.
+        """
         inside = self._file(path)
         if self._root is None:
-            return self._fetched(inside, self._files.read_part(inside, 0, _PART))
-        stream = Path(self._files.place(inside)).open("rb")  # noqa: SIM115 - closed by the iterator
+            first = self._files.read_part(inside, 0, _PART)
+            return self._whole(inside, size, self._fetched(inside, first))
+        place = self._files.place(inside)
+        try:
+            stream = Path(place).open("rb")  # noqa: SIM115 - closed by the iterator
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise StoreError(f"Cannot read {place}: {told(error)}.") from error
+        return self._whole(inside, size, _read(stream))
 
-        def pieces() -> Iterator[bytes]:
-            with stream:
-                while piece := stream.read(_CHUNK):
-                    yield piece
-
-        return pieces()
+    def _whole(self, inside: str, size: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The pieces of a file up to its size."""
+        left = size
+        for piece in pieces:
+            yield piece[:left]
+            left -= len(piece)
+            if left <= 0:
+                return
+        if left:
+            raise CorruptFileError(
+                f"{self._files.place(inside)} has lost its last {left:,} bytes while it was read."
+            )
 
     def _fetched(self, inside: str, first: bytes) -> Iterator[bytes]:
         """A file of a bucket, from its first part on: never more of it in memory than that."""
@@ -64,7 +91,7 @@ class InsideFiles:
         while piece:
             yield piece
             read += len(piece)
-            piece = self._files.read_part(inside, read, _PART) if len(piece) == _PART else b""
+            piece = self._files.read_part(inside, read, _PART)
 
     def local_path(self, path: str) -> Path | None:
         """Where the file is on a disk of this machine; None for stores that are elsewhere.
@@ -100,7 +127,8 @@ class InsideFiles:
         Raises:
             StoreError: its folder is gone, or the disk that it was on.
         """
-        if self._root is not None and not self._root.is_dir():
+        # `Path.is_dir` raises where a folder on the way is closed to us.
+        if self._root is not None and not os.path.isdir(self._root):  # noqa: PTH112
             raise StoreError(f"The store '{self._root.name}' is not there any more.")
 
     def place(self, path: str) -> str:
@@ -161,3 +189,9 @@ class InsideFiles:
         if self._root is not None and not os.path.isfile(self._root / inside):  # noqa: PTH113
             raise FileNotFoundError(path)
         return inside
+
+
+def _read(stream: BinaryIO) -> Iterator[bytes]:
+    with stream:
+        while piece := stream.read(_CHUNK):
+            yield piece

@@ -1,11 +1,14 @@
 """The pages about runs."""
 
+import logging
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
+from starlette.types import Send
 
-from plymill.cluster import RunNotFoundError
+from plymill.cluster import CorruptFileError, RunNotFoundError
+from plymill.errors import PlymillError
 from plymill.web.drawings import Curve, spread, throughput, unit_map
 from plymill.web.models import RunDetail
 from plymill.web.page import Page, ThePage
@@ -13,6 +16,8 @@ from plymill.web.reading import StoreReader, artifact_path
 from plymill.web.runs import detail_of, events_of, summaries_of, summary_of, unit_letters
 
 router = APIRouter(include_in_schema=False)
+
+_log = logging.getLogger("plymill")
 
 _EVENTS = 12
 _EVENTS_A_PAGE = 200
@@ -114,7 +119,7 @@ def artifact(page: ThePage, run_id: str, name: str, show: bool = False) -> Respo
     """A file that a run made, to keep; pictures and pages are shown in a box if asked for."""
     facts = page.reader.artifact(run_id, name)
     suffix = f".{name.rpartition('.')[2]}"
-    headers = {"content-length": str(facts["bytes"]), "etag": f'"{facts["sha256"]}"'}
+    headers = {"etag": f'"{facts["sha256"]}"'}
     kind = _TYPES.get(suffix, "application/octet-stream")
     if show and suffix in _PICTURES:
         headers["content-security-policy"] = _PICTURE_BOX
@@ -123,7 +128,7 @@ def artifact(page: ThePage, run_id: str, name: str, show: bool = False) -> Respo
         headers["content-security-policy"] = _BOX
     else:
         headers["content-disposition"] = f'attachment; filename="{name}"'
-    return _file(page, run_id, artifact_path(name), kind, headers)
+    return _file(page, run_id, artifact_path(name), kind, headers, expected=facts["bytes"])
 
 
 @router.get("/runs/{run_id}/report")
@@ -134,10 +139,38 @@ def report(page: ThePage, run_id: str) -> Response:
     return _file(page, run_id, "report.html", "text/html; charset=utf-8", headers)
 
 
-def _file(page: Page, run_id: str, path: str, kind: str, headers: dict[str, str]) -> Response:
+def _file(
+    page: Page,
+    run_id: str,
+    path: str,
+    kind: str,
+    headers: dict[str, str],
+    *,
+    expected: int | None = None,
+) -> Response:
     files = page.reader.files_of(run_id)
     try:
-        chunks = files.chunks(path)
+        size = files.size(path)
+        if expected is not None and size != expected:
+            raise CorruptFileError(
+                f"The file {run_id}/{path} has {size:,} bytes, expected the {expected:,} that its "
+                "run made."
+            )
+        pieces = files.chunks(path, size)
     except FileNotFoundError:
         raise RunNotFoundError("This file is not in the store.") from None
-    return StreamingResponse(chunks, media_type=kind, headers=headers)
+    return _Download(pieces, media_type=kind, headers=headers | {"content-length": str(size)})
+
+
+class _Download(StreamingResponse):
+    """An answer that is cut off where the rest of the file cannot be read.
+
+    It is too late to tell the visitor anything else: the server closes an answer's connection if it
+    is not complete.
+    """
+
+    async def stream_response(self, send: Send) -> None:
+        try:
+            await super().stream_response(send)
+        except (OSError, PlymillError) as error:
+            _log.warning("a download was cut off: %s", error)

@@ -124,6 +124,13 @@ class ArrowFiles:
 
         return self._ask("read", path, read)
 
+    def size(self, path: str) -> int:
+        """How many bytes a file has. Raises FileNotFoundError if there is none."""
+        found = self._ask("look up", path, lambda: self._fs.get_file_info(self._at(path)))
+        if found.type != arrow.FileType.File:
+            raise FileNotFoundError(self._at(path))
+        return int(found.size)
+
     def write(self, path: str, data: bytes) -> None:
         """See `Files.write`."""
 
