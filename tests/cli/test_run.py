@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,19 @@ def test_show_tells_that_a_killed_run_is_silent_and_how_to_go_on(
     trouble = json.loads(plymill_("run", "show", run_id, "--store", tmp_path, "--json").out)
     assert trouble["trouble"][1]["detail"] == "The worker died unexpec", "programs get all"
     assert f"To go on: plymill run resume {run_id} --store {tmp_path}" in shown.out
+
+
+def test_show_tells_what_a_run_waits_for_that_has_no_plan_yet(
+    plymill_: Plymill, store: Path, run_id: str, tmp_path: Path
+) -> None:
+    files = RunStore.open(str(tmp_path), run_id)
+    files.files.write("spec.json", (store / run_id / "spec.json").read_bytes())
+    now = time.time()
+    said = {"run_id": run_id, "state": "planning", "started": now, "updated": now}
+    files.write_json("progress.json", {**said, "message": "waiting for a node"})
+    shown = plymill_("run", "show", run_id, "--store", tmp_path)
+    assert shown.out.splitlines()[0] == f"{run_id}: planning"
+    assert shown.out.splitlines()[-1] == "  waiting for a node"
 
 
 def test_resume_goes_on_with_what_is_stored(

@@ -262,10 +262,11 @@ def _show_figures(run: "RunInfo", *, driven: bool) -> None:
     from plymill.cli.output import say
     from plymill.cli.progress import figures
 
-    if run.progress is not None and run.progress.units_total:
-        parts = figures(run.progress)
-        for part in parts if driven else [parts[0], parts[2]]:
-            say(f"  {part}")
+    if run.progress is not None:
+        if run.progress.units_total:  # not while it plans
+            parts = figures(run.progress)
+            for part in parts if driven else [parts[0], parts[2]]:
+                say(f"  {part}")
         if run.progress.message and run.state != "interrupted":  # it says no more than the state
             say(f"  {run.progress.message}")
     try:
