@@ -21,7 +21,7 @@ _ANSWER_SECONDS = 90.0
 _LATER_PATIENCE = 60.0
 _ATTEMPTS = 4
 _PAUSE = 1.0  # seconds between two attempts
-_LOOK_EVERY = 0.1  # seconds
+_LOOK_EVERY = 0.2  # seconds
 
 
 @dataclass(slots=True)
