@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "plymill"
 #: Lowest first; rooms of one layer do not import each other.
 LAYERS = (
     ("_version",),
-    ("errors", "words"),
+    ("errors", "words", "texts"),
     ("games",),
     ("solver", "books"),
     ("players",),
@@ -42,4 +42,4 @@ def test_the_job_system_knows_no_game() -> None:
         if path.relative_to(PACKAGE).parts[0] == "cluster"
         for room in IMPORTED.findall(path.read_text())
     }
-    assert rooms == {"cluster", "errors", "words", "_version"}
+    assert rooms == {"cluster", "errors", "texts", "words", "_version"}
