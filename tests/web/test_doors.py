@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from html import escape
+from urllib.parse import unquote
 
 import pytest
 from starlette.testclient import TestClient
@@ -41,7 +42,8 @@ def test_programs_say_the_token(guarded: TestClient, path: str) -> None:
 def test_people_are_shown_where_to_log_in(guarded: TestClient, path: str) -> None:
     refused = guarded.get(path)
     assert refused.status_code == 303
-    assert refused.headers["location"].startswith("/login?next=%2F")
+    where, _, goal = refused.headers["location"].partition("?next=")
+    assert (where, unquote(goal)) == ("/login", path)
 
 
 def test_htmx_is_sent_to_the_login_page(guarded: TestClient) -> None:
