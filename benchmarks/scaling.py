@@ -4,8 +4,10 @@ The clusters are those of ``deploy/local-cluster.sh``: every worker is a node of
 table of its own, as on two machines. One worker's time, halved, is the peer: the ratio is the
 efficiency. Solving alone is timed, from the first worker's start to the last unit settled.
 
-Where other programs disturb, ``by_processor`` tells more: the share of the time that threads were
-at work on a unit, times how little more processor time the same units took.
+Two tables know less than one, whoever fills them. How much that costs is told by ``bare``: the
+efficiency of two processes that do nothing but solve half of the same units each, with a table of
+its own. Where other programs disturb, ``by_processor`` tells more than the clock: the share of the
+time that threads were at work on a unit, times how little more processor time the same units took.
 """
 
 import json
@@ -20,6 +22,7 @@ from _harness import Comparison, parser, show
 from plymill.cluster import RunStore, load_run
 
 SCRIPT = Path(__file__).parents[1] / "deploy" / "local-cluster.sh"
+PART = Path(__file__).with_name("_part.py")
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,10 @@ class Turn:
     units: int
     items: int
     digests: dict[int, str]
+    run_id: str
 
 
-def on_cluster(workers: int, arguments: list[str]) -> Turn:
+def on_cluster(workers: int, arguments: list[str], store: str) -> Turn:
     """Carry out the run on a cluster of so many workers."""
     with tempfile.TemporaryDirectory(prefix="plymill-") as folder:
         environment = {
@@ -58,7 +62,6 @@ def on_cluster(workers: int, arguments: list[str]) -> Turn:
                 name, _, value = line.removeprefix("export ").partition("=")
                 environment[name] = value.strip("'")
             command = [sys.executable, "-m", "plymill", "book", "build", *arguments, "--json"]
-            store = f"{folder}/runs"
             done = subprocess.run(
                 [*command, "--store", store, "--address", environment["RAY_ADDRESS"]],
                 env=environment,
@@ -92,7 +95,20 @@ def read(store: str, run_id: str, workers: int) -> Turn:
         units=len(units),
         items=plan.items,
         digests={unit["unit"]: unit["digest"] for unit in units},
+        run_id=run_id,
     )
+
+
+def bare(turn: Turn, store: str, table_mb: int, processes: int) -> tuple[float, int]:
+    """Seconds of the slowest of so many bare processes, and the sum of all scores."""
+    words = [sys.executable, str(PART), store, turn.run_id, str(table_mb)]
+    there = [
+        subprocess.Popen([*words, str(part), str(processes)], stdout=subprocess.PIPE, text=True)
+        for part in range(processes)
+    ]
+    told = [json.loads(process.communicate()[0]) for process in there]
+    assert sum(each["items"] for each in told) == turn.items
+    return max(each["seconds"] for each in told), sum(each["total"] for each in told)
 
 
 def main() -> None:
@@ -102,8 +118,12 @@ def main() -> None:
     options = command.parse_args()
     flags = ["--opening", options.opening, "--table-mb", str(options.table_mb)]
     flags += ["--audit-fraction", "0", "--validate-sample", "0"]
-    one, two = (on_cluster(workers, flags) for workers in (1, 2))
+    with tempfile.TemporaryDirectory(prefix="plymill-") as folder:
+        stores = [f"{folder}/{workers}" for workers in (1, 2)]
+        one, two = (on_cluster(1, flags, stores[0]), on_cluster(2, flags, stores[1]))
+        alone, both = (bare(one, stores[0], options.table_mb, count) for count in (1, 2))
     assert one.digests == two.digests
+    assert alone[1] == both[1]
     by_processor = one.processor / two.processor * two.in_units / one.in_units
     result = Comparison(
         claim="Solving with two workers of one thread each, against half of one worker's time",
@@ -113,6 +133,8 @@ def main() -> None:
         larger_is_better=False,
         checked=one.items,
         extra={
+            "bare": round(alone[0] / both[0] / 2, 3),
+            "bare_s": [round(alone[0], 1), round(both[0], 1)],
             "by_processor": round(by_processor, 3),
             "processor_s": [round(turn.processor, 1) for turn in (one, two)],
             "in_units_percent": [round(100 * turn.in_units, 1) for turn in (one, two)],
