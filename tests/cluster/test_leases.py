@@ -245,20 +245,20 @@ def test_an_illegible_lease_is_held_by_nobody_known_and_expires_like_any_other(t
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_who_cannot_beat_for_a_fault_of_its_own_gives_the_lease_up() -> None:
+def test_who_cannot_beat_for_a_fault_of_its_own_gives_the_lease_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Another will take it: a driver that went on would be the second one."""
 
-    class Faulty(MemoryFiles):
-        def list(self, folder: str) -> list[str]:
-            raise LookupError
+    def faulty() -> Lease | None:
+        raise LookupError
 
-        def sub(self, folder: str) -> "Faulty":
-            return Faulty(f"{self.url}/{folder}", self._files)
-
+    files = LeaseFiles(MemoryFiles())
+    monkeypatch.setattr(files, "latest", faulty)
     contender = Contender(Holder(name="me"), expiry=EXPIRY)
     contender.created(contender.next_lease(None), mine=True)
     lost = threading.Event()
-    held = Driving(LeaseFiles(Faulty()), contender, lost.set, beat=0.01)
+    held = Driving(files, contender, lost.set, beat=0.01)
     assert lost.wait(10)
     assert held.lost
     held.release()
