@@ -1,5 +1,6 @@
 """What tests of several rooms share."""
 
+import signal
 from collections.abc import Callable, Iterator
 from functools import cache
 from uuid import uuid4
@@ -7,6 +8,10 @@ from uuid import uuid4
 import pytest
 
 from tests.other_boards import OtherBoard
+
+# A shell that starts something in the background lets it ignore Ctrl-C, and all that this starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks

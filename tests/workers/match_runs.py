@@ -6,6 +6,7 @@ from plymill.cluster import (
     Coordinator,
     LocalExecutor,
     MemoryFiles,
+    Plan,
     RunOptions,
     RunResult,
     RunStore,
@@ -39,3 +40,15 @@ def played(spec: MatchJob, files: MemoryFiles) -> Matches:
     plan = store.read_plan()
     assert plan is not None
     return read_attempts(store, plan.units, moves=True).matches
+
+
+def plan_of(spec: MatchJob, files: MemoryFiles) -> tuple[RunStore, Plan]:
+    store = store_of(spec, files)
+    plan = store.read_plan()
+    assert plan is not None
+    return store, plan
+
+
+def foreign(name: str, **options: Any) -> str:
+    more = "".join(f",{key}={value}" for key, value in options.items())
+    return f"python:tests.workers.faulty:{name}{more}"
