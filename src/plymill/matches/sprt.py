@@ -215,14 +215,18 @@ def _most_likely_with_mean(shares: Floats, scores: Floats, mean: float) -> Float
 def _most_likely_with_t(shares: Floats, scores: Floats, t: float) -> Floats:
     """Of all distributions with (mean - 1/2) / deviation = t the most likely one, by iteration."""
     fitted, x = np.full(shares.shape, 1 / shares.shape[-1]), np.zeros(shares.shape[:-1])
+    settled = np.zeros(shares.shape[:-1], dtype=np.bool_)  # each row as if it were alone
     for _ in range(20):
         mean = (fitted * scores).sum(axis=-1, keepdims=True)
         variance = (fitted * (scores - mean) ** 2).sum(axis=-1, keepdims=True)
         deviation = np.sqrt(variance)
         slopes = scores - 0.5 - 0.5 * t * deviation * (1 + (scores - mean) ** 2 / variance)
-        before = fitted
-        fitted, x = _tilted(shares, slopes, x)
-        if np.abs(fitted - before).max(initial=0) < 1e-10:
+        new, new_x = _tilted(shares, slopes, x)
+        x = np.where(settled, x, new_x)
+        change = np.abs(new - fitted).max(axis=-1)
+        fitted = np.where(settled[..., np.newaxis], fitted, new)
+        settled |= change < 1e-10
+        if settled.all():
             break
     return fitted
 
@@ -232,20 +236,22 @@ def _tilted(shares: Floats, slopes: Floats, start: Floats) -> tuple[Floats, Floa
 
     The sum of shares * slopes / (1 + x * slopes) falls from plus to minus infinity between the
     poles, -1 / max(slopes) and -1 / min(slopes): its zero is found by Newton steps from ``start``
-    that fall back to halving where they would leave the bracket.
+    that fall back to halving where they would leave the bracket. Each is found as if it were alone:
+    what comes out for one never depends, not even in its last bit, on which others there are.
     """
     low = -1 / slopes.max(axis=-1)
     high = -1 / slopes.min(axis=-1)
     x = np.where((start > low) & (start < high), start, 0.0)
+    settled = np.zeros(x.shape, dtype=np.bool_)
     for _ in range(100):
         parts = slopes / (1 + x[..., np.newaxis] * slopes)
         value = (shares * parts).sum(axis=-1)
         low, high = np.where(value > 0, x, low), np.where(value > 0, high, x)
         step = x + value / (shares * parts * parts).sum(axis=-1)
         inside = (step > low) & (step < high)
-        new = np.where(inside, step, (low + high) / 2)
-        done = np.abs(new - x).max(initial=0) <= 1e-14 * np.abs(x).max(initial=1)
+        new = np.where(settled, x, np.where(inside, step, (low + high) / 2))
+        settled |= np.abs(new - x) <= 1e-14 * np.maximum(np.abs(x), 1)
         x = new
-        if done:
+        if settled.all():
             break
     return shares / (1 + x[..., np.newaxis] * slopes), x
