@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
@@ -236,6 +236,47 @@ def test_a_log_is_followed_though_its_connection_dies_and_the_head_is_away(
     server.address, server._client = "http://head:8265", Client()
     assert "".join(server.follow("run")) == "a\nb\n"
     assert server._client.tails == 3
+
+
+class Hiccups:
+    """A job server on which a job runs; each connection to its log ends in an error."""
+
+    tails = 0
+
+    def __init__(self, hiccups: int) -> None:
+        self.hiccups = hiccups
+
+    def list_jobs(self) -> list[Any]:
+        status = "RUNNING" if self.tails < self.hiccups else "SUCCEEDED"
+        return [SimpleNamespace(submission_id="run", status=SimpleNamespace(value=status))]
+
+    async def tail_job_logs(self, name: str) -> AsyncIterator[str]:
+        from aiohttp import ClientPayloadError
+
+        del name
+        self.tails += 1
+        yield "the same each time\n"
+        raise ClientPayloadError
+
+    def get_job_logs(self, name: str) -> str:
+        del name
+        return "the same each time\n"
+
+
+@pytest.mark.parametrize(("lasting", "ends"), [(0.0, True), (60.0, False)])
+def test_a_log_is_followed_through_any_number_of_hiccups_unless_they_come_in_a_row(
+    monkeypatch: pytest.MonkeyPatch, lasting: float, ends: bool
+) -> None:
+    """A quiet log says nothing new for days, in which a connection may break many times."""
+    from plymill.cluster.on_ray import jobs
+
+    monkeypatch.setattr(jobs, "_PAUSE", 0.0)
+    monkeypatch.setattr(jobs, "_LASTING", lasting)
+    server = object.__new__(jobs.RayJobs)
+    server.address, server._client = "http://head:8265", Hiccups(3 * jobs._FAILURES)
+    with nullcontext() if ends else pytest.raises(ClusterError, match="Cannot reach the cluster"):
+        assert "".join(server.follow("run")) == "the same each time\n"
+    assert server._client.tails == (3 * jobs._FAILURES if ends else jobs._FAILURES + 1)
 
 
 # --- the look -------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ class RayJobs:
         """See `Jobs.follow`. A connection that ends before the job does is made again."""
         told = failures = 0
         while True:
-            seen, began = 0, time.monotonic()
+            seen, before, began = 0, told, time.monotonic()
             try:
                 if self.status(name) not in ACTIVE:
                     break
@@ -147,7 +147,7 @@ class RayJobs:
                 failures = 0
             except ClusterError:
                 lasted = time.monotonic() - began >= _LASTING
-                failures = 1 if lasted or seen else failures + 1
+                failures = 1 if lasted or told > before else failures + 1
                 if failures > _FAILURES:
                     raise
             time.sleep(_PAUSE)
